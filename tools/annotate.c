@@ -97,7 +97,7 @@ static int annotate_recording(const struct options *options)
 int annotate_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "jcpCMFLYAQZVyg", &options);
+	int status = options_parse(argc, argv, "jcpCMFLYAQZVygu", &options);
 
 	if (status)
 		return status;

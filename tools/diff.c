@@ -410,9 +410,9 @@ static int comparison_write_html(const struct diff_comparison *c, struct diff_wo
 	size_t size;
 	int r = page_data_from_json(
 		&config,
-		&(struct page_json){ .diff = json_object_to_json_string_ext(
-					     json, JSON_C_TO_STRING_PLAIN |
-							   JSON_C_TO_STRING_NOSLASHESCAPE) },
+		&(struct page_json){
+			.diff = json_object_to_json_string_ext(
+				json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE) },
 		&data, &size);
 
 	if (r >= 0)
@@ -510,7 +510,7 @@ static int comparison_run(struct diff_comparison *c)
 /* ---- The command line ----------------------------------------------------------- */
 
 /* Options that choose a profile, or rows of it. */
-#define SIDE_OPTIONS "ipcCMLUYAQ2ZKNWOdFyg"
+#define SIDE_OPTIONS "ipcCMLUYAQ2ZKNWOdFygu"
 /* Options that apply to both profiles. */
 #define COMMON_OPTIONS "jGsnSH"
 
@@ -592,11 +592,13 @@ static int parse_files(int argc, char **argv, struct diff_comparison *c)
 				    "or a \"--\" between the options of both");
 	*after = *before;
 	after->input = after->query.recording = before->after;
-	if (!after->input && (before->cpus_given || before->midr || before->kallsyms ||
-			      before->pid || before->folders.symfs || before->folders.debug_dir))
+	if (!after->input &&
+	    (before->cpus_given || before->midr || before->kallsyms || before->pid ||
+	     before->folders.symfs || before->folders.debug_dir || before->debuginfod))
 		return message_fail(STATUS_USAGE,
-				    "diff: -p, -C, --midr, --kallsyms, --symfs and --debug-dir "
-				    "apply to recordings: write \"--\" after them and the file");
+				    "diff: -p, -C, --midr, --kallsyms, --symfs, --debug-dir and "
+				    "--debuginfod apply to recordings: write \"--\" after them and "
+				    "the file");
 	return STATUS_OK;
 }
 

@@ -189,7 +189,7 @@ int export_run(int argc, char **argv)
 {
 	enum export_format format = EXPORT_FOLDED;
 	struct options options;
-	int status = options_parse(argc, argv, "ijEoDGsnpcCMLSWUYAFQZNOdyg", &options), r;
+	int status = options_parse(argc, argv, "ijEoDGsnpcCMLSWUYAFQZNOdygu", &options), r;
 
 	if (status)
 		return status;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/bus.h"
+#include "lib/debug-download.h"
 #include "lib/help.h"
 #include "lib/message.h"
 #include "lib/terminal.h"
@@ -33,7 +34,7 @@ static const struct verb verbs[] = {
 			"[-j] [-c CONTAINER] [-p PID] [--function NAME] [--binary PATH] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
 			"[--last PERIOD] [--session NAME] [--symfs DIR] [--debug-dir DIR] "
-			"[[-i] FILE]",
+			"[--debuginfod URLS] [[-i] FILE]",
 		.help = "show operations, events, latencies and data sources, also of one "
 			"container or function",
 		.run = summary_run,
@@ -45,15 +46,16 @@ static const struct verb verbs[] = {
 			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
 			"[--last PERIOD] [--since TIME] [--until TIME] [--session NAME] "
-			"[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR] [--header] [--pages] "
-			"[--html FILE]",
+			"[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR] [--debuginfod URLS] "
+			"[--header] [--pages] [--html FILE]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
 	},
 	{
 		.name = "sharing",
 		.synopsis = "[-j] [[-i] FILE] [-n N] [-C CPUS] [--midr MIDR] [--session NAME] "
-			    "[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR]",
+			    "[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR] "
+			    "[--debuginfod URLS]",
 		.help = "list the cache lines that several threads share, and how to avoid that",
 		.run = sharing_run,
 	},
@@ -63,7 +65,7 @@ static const struct verb verbs[] = {
 			"[-j] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] [-p PID] "
 			"[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--kallsyms FILE] "
-			"[--symfs DIR] [--debug-dir DIR] "
+			"[--symfs DIR] [--debug-dir DIR] [--debuginfod URLS] "
 			"[--threads N] [--last PERIOD] [--since TIME] [--until TIME] "
 			"[--session NAME] [--html FILE] BEFORE [AFTER] | [OPTIONS] [BEFORE] -- "
 			"[OPTIONS] [AFTER]",
@@ -85,7 +87,7 @@ static const struct verb verbs[] = {
 			    "[--binary PATH] [--function NAME] [-C CPUS] [--midr MIDR] "
 			    "[--filter EXPRESSION [-d SEC]] [--threads N] [--last PERIOD] "
 			    "[--since TIME] [--until TIME] [--session NAME] [--seconds N] "
-			    "[--symfs DIR] [--debug-dir DIR]",
+			    "[--symfs DIR] [--debug-dir DIR] [--debuginfod URLS]",
 		.help = "write a profile for flame graphs, spreadsheets or pprof",
 		.run = export_run,
 	},
@@ -108,7 +110,7 @@ static const struct verb verbs[] = {
 		.name = "annotate",
 		.synopsis = "[-j] [-c NAME] [-p PID] [--program NAME] [--binary PATH] [-C CPUS] "
 			    "[--midr MIDR] [--filter EXPRESSION] [--threads N] [--symfs DIR] "
-			    "[--debug-dir DIR] FUNCTION FILE",
+			    "[--debug-dir DIR] [--debuginfod URLS] FUNCTION FILE",
 		.help = "print the instructions of a function with their samples, beside the "
 			"source",
 		.run = annotate_run,
@@ -383,5 +385,6 @@ int main(int argc, char **argv)
 		status = live_run(1, argv);
 	else
 		status = help_run(1, argv);
+	debug_download_finish();
 	return message_finish_output(status);
 }

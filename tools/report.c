@@ -278,7 +278,7 @@ int report_run(int argc, char **argv)
 	struct options options;
 	int status;
 
-	status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBKOyg", &options);
+	status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBKOygu", &options);
 	if (status)
 		return status;
 	status = report_check_options(&options);

@@ -11,7 +11,7 @@
 int sharing_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "ijnCMFKNyg", &options);
+	int status = options_parse(argc, argv, "ijnCMFKNygu", &options);
 
 	if (status)
 		return status;

@@ -446,7 +446,7 @@ int summary_run(int argc, char **argv)
 {
 	struct options options;
 	char *text = NULL;
-	int status = options_parse(argc, argv, "ijCMFLcpUYWZNdyg", &options);
+	int status = options_parse(argc, argv, "ijCMFLcpUYWZNdygu", &options);
 
 	if (status)
 		return status;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "debug-files.h"
 #include "util/time.h"
 
 #define HELPER "speprof-symbols"
@@ -422,38 +423,94 @@ int helper_link_call_opener(struct helper_link *link, struct open_request *reque
 	return 0;
 }
 
-int helper_link_open_file(struct helper_link *link, const struct attribute_location *location,
-			  struct symbol_file_content *ret_content)
+int helper_link_download(struct helper_link *link, enum download_kind kind, const u8 *id, u8 size)
 {
-	struct open_request open = { .type = OPEN_FILE,
-				     .has_id = location->build_id_size > 0,
-				     .inode = location->build_id_size ? 0 : location->inode };
-	struct symbol_request request = { .type = SYMBOL_OPEN, .from_opener = 1 };
+	const struct file_download *download = link->folders.download;
+
+	return download && size ? download->fetch(kind, id, size, link->stop) : -ENOENT;
+}
+
+/* Return whether a file has the build id of a location, or the location has none. */
+static bool file_has_build_id(const struct symbol_file_content *known,
+			      const struct attribute_location *location)
+{
+	return !location->build_id_size ||
+	       (known->build_id_size == location->build_id_size &&
+		!memcmp(known->build_id, location->build_id, known->build_id_size));
+}
+
+/*
+ * Open a file in slot 0 of the reader: the file of @fd, or, if @fd is -1, the file that the opener
+ * has opened. Return -ESTALE if it has another build id than @location.
+ */
+static int read_and_check_file(struct helper_link *link, const struct attribute_location *location,
+			       int fd, struct symbol_file_content *ret_content)
+{
+	struct symbol_request request = { .type = SYMBOL_OPEN, .from_opener = fd < 0 };
 	const struct symbol_file_content *known;
 	const struct symbol_reply *reply;
-	struct open_reply opened;
-	int r;
+	int r = helper_link_call_reader(link, &request, fd, &reply);
 
-	if (strlen(location->binary) >= sizeof(open.path))
-		return -ENAMETOOLONG;
-	strcpy(open.path, location->binary);
-	r = helper_link_call_opener(link, &open, &opened);
-	if (r < 0)
-		return r;
-	open.type = OPEN_PASS;
-	r = helper_link_call_opener(link, &open, &opened);
-	if (r < 0)
-		return r;
-	r = helper_link_call_reader(link, &request, -1, &reply);
 	if (r < 0)
 		return r;
 	known = symbol_reply_get_content(reply);
-	if (location->build_id_size &&
-	    (known->build_id_size != location->build_id_size ||
-	     memcmp(known->build_id, location->build_id, known->build_id_size) != 0))
+	if (!file_has_build_id(known, location))
 		return -ESTALE;
 	*ret_content = *known;
 	return 0;
+}
+
+/* Open the file of a location by the path in @request. */
+static int open_file_by_path(struct helper_link *link, const struct attribute_location *location,
+			     struct open_request *request, struct symbol_file_content *ret_content)
+{
+	struct open_reply opened;
+	int r;
+
+	request->type = OPEN_FILE;
+	r = helper_link_call_opener(link, request, &opened);
+	if (r < 0)
+		return r;
+	request->type = OPEN_PASS;
+	r = helper_link_call_opener(link, request, &opened);
+	if (r < 0)
+		return r;
+	return read_and_check_file(link, location, -1, ret_content);
+}
+
+/* Open the file of a location in a directory, or download it. */
+static int open_or_download_file(struct helper_link *link,
+				 const struct attribute_location *location,
+				 struct open_request *request,
+				 struct symbol_file_content *ret_content)
+{
+	int r = open_file_by_path(link, location, request, ret_content), fd;
+
+	if (!r || helper_error_is_fatal(r))
+		return r;
+	fd = helper_link_download(link, DOWNLOAD_PROGRAM, location->build_id,
+				  location->build_id_size);
+	if (fd < 0)
+		return r;
+	r = read_and_check_file(link, location, fd, ret_content);
+	if (r < 0)
+		link->folders.download->refuse(fd);
+	close(fd);
+	return r;
+}
+
+int helper_link_open_file(struct helper_link *link, const struct attribute_location *location,
+			  struct symbol_file_content *ret_content)
+{
+	struct open_request request = { .has_id = location->build_id_size > 0,
+					.inode = location->build_id_size ? 0 : location->inode };
+	int r;
+
+	if (strlen(location->binary) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	strcpy(request.path, location->binary);
+	r = open_or_download_file(link, location, &request, ret_content);
+	return r < 0 ? r : debug_files_attach(link, &request, 0, ret_content);
 }
 
 void helper_link_explain_error(const struct helper_link *link,

@@ -146,9 +146,22 @@ int helper_link_call_reader(struct helper_link *link, struct symbol_request *req
 			    const struct symbol_reply **ret_reply);
 
 /**
+ * helper_link_download() - download a file by its build id, if &symbol_folders.download is set
+ * @kind: what to download
+ * @id, @size: the build id; @size is 0 if it is unknown
+ *
+ * It blocks until the file is complete, or until @link->stop becomes readable.
+ *
+ * Return: a descriptor, which the caller closes; -ENOENT if there is no such file; another negative
+ * errno.
+ */
+int helper_link_download(struct helper_link *link, enum download_kind kind, const u8 *id, u8 size);
+
+/**
  * helper_link_open_file() - open the file of a location in slot 0 of the reader
  * @location: its path and build id. A file without a build id is only opened below
- *	&symbol_folders.symfs
+ *	&symbol_folders.symfs. If no directory has a file with the build id, it is downloaded.
+ *	Separate debug files are attached
  * @ret_content: the content of the file
  *
  * Return: 0; -ESTALE if the file has another build id; another negative errno as for

@@ -9,18 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attribution/procfs.h"
+#include "debug-files.h"
 #include "util/hash.h"
 
 /* time without a job after which helpers are killed to free memory, in ms */
-#define IDLE_MS	      30000
+#define IDLE_MS 30000
 /* time for which a file is rejected after a helper failed on it, in ms */
 #define QUARANTINE_MS 3600000
 /* number of hanging helpers of an owner from which on the owner's files are rejected */
-#define STUCK_MAX     2
-#define VDSO_MAX      0x10000
+#define STUCK_MAX 2
+#define VDSO_MAX  0x10000
 
 /* Returns a hash of the loaded modules, which determine the symbols of the kernel. */
 static u64 hash_loaded_modules(void)
@@ -154,6 +156,34 @@ static int job_open_file(struct resolver_thread *resolver, const struct resolve_
 	return 0;
 }
 
+/* Download the file of a job, which no directory has. */
+static int job_download_file(struct resolver_thread *resolver, const struct resolve_job *job,
+			     struct name_file_key *ret_key, int *ret_fd)
+{
+	struct stat st;
+	int fd = -ENOENT;
+
+	if (!job->key.live && (job->key.kind == MAPPING_FILE || job->key.kind == MAPPING_DATA))
+		fd = helper_link_download(&resolver->link, DOWNLOAD_PROGRAM, job->build_id,
+					  job->build_id_size);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0) {
+		close(fd);
+		return -EIO;
+	}
+	*ret_key = (struct name_file_key){
+		.kind = job_get_symbol_kind(job),
+		.dev = st.st_dev,
+		.ino = st.st_ino,
+		.size = st.st_size,
+		.mtime = st.st_mtim,
+		.ctime = st.st_ctim,
+	};
+	*ret_fd = fd;
+	return 0;
+}
+
 /* Start the helpers if they do not run, and store the reason if that fails. */
 static int resolver_start_helpers(struct resolver_thread *resolver)
 {
@@ -164,90 +194,6 @@ static int resolver_start_helpers(struct resolver_thread *resolver)
 	snprintf(s->reason, sizeof(s->reason), "%s", resolver->link.reason);
 	pthread_mutex_unlock(&s->lock);
 	return r;
-}
-
-/*
- * Send a file to the reader: the descriptor @fd, or, if @fd is -1, the file that the opener has
- * passed to the reader.
- */
-static int reader_send_file(struct resolver_thread *resolver, u32 type, u32 slot, u32 subtype,
-			    int fd, const struct symbol_reply **ret_reply)
-{
-	struct symbol_request request = {
-		.type = type, .slot = slot, .subtype = subtype, .from_opener = fd < 0
-	};
-
-	return helper_link_call_reader(&resolver->link, &request, fd, ret_reply);
-}
-
-/* Attach the file from the opener to the file in slot @slot of the reader, and update @known. */
-static int reader_attach_file(struct resolver_thread *resolver, u32 slot, u32 subtype,
-			      struct symbol_file_content *known)
-{
-	const struct symbol_reply *reply;
-	int r = reader_send_file(resolver, SYMBOL_ATTACH, slot, subtype, -1, &reply);
-
-	if (!r)
-		*known = *symbol_reply_get_content(reply);
-	return r;
-}
-
-/*
- * Attach the next existing candidate for separate debug information. @candidate: number of the
- * first candidate to try; set to the number for the next call, or to UINT32_MAX after the last
- * candidate.
- */
-static int attach_next_debug_file(struct resolver_thread *resolver, const struct resolve_job *job,
-				  u32 slot, u32 *candidate, struct symbol_file_content *known)
-{
-	struct open_request *request = request_prepare(resolver, job, OPEN_DEBUG);
-	struct open_reply reply;
-	int r;
-
-	request->candidate = *candidate;
-	request->id_size = known->build_id_size;
-	memcpy(request->id, known->build_id, sizeof(request->id));
-	memcpy(request->link, known->link, sizeof(request->link));
-	r = helper_link_call_opener(&resolver->link, request, &reply);
-	if (r < 0) {
-		*candidate = UINT32_MAX;
-		return r;
-	}
-	/* The number must increase, so that the loop ends even if the opener is compromised. */
-	*candidate = reply.candidate > *candidate ? reply.candidate : UINT32_MAX;
-	return reader_attach_file(resolver, slot, SYMBOL_DEBUG, known);
-}
-
-/* Attach the file with debug information that several files share (dwz). */
-static int attach_shared_debug_file(struct resolver_thread *resolver, const struct resolve_job *job,
-				    u32 slot, struct symbol_file_content *known)
-{
-	struct open_request *request = request_prepare(resolver, job, OPEN_ALT);
-	struct open_reply reply;
-	int r;
-
-	request->id_size = known->alt_size;
-	memcpy(request->id, known->alt, sizeof(request->id));
-	r = helper_link_call_opener(&resolver->link, request, &reply);
-	return r < 0 ? r : reader_attach_file(resolver, slot, SYMBOL_ALT, known);
-}
-
-/* Attach separate debug information, until names and lines are complete. */
-static int attach_debug_files(struct resolver_thread *resolver, const struct resolve_job *job,
-			      u32 slot, struct symbol_file_content *known)
-{
-	const u32 all = SYMBOL_HAS_NAMES | SYMBOL_HAS_LINES;
-	u32 candidate = 0;
-	int r = -ENOENT;
-
-	while (r && candidate != UINT32_MAX && (known->has & all) != all) {
-		r = attach_next_debug_file(resolver, job, slot, &candidate, known);
-		if (helper_error_is_fatal(r))
-			return r;
-	}
-	if (known->alt_size)
-		r = attach_shared_debug_file(resolver, job, slot, known);
-	return helper_error_is_fatal(r) ? r : 0;
 }
 
 /* Return true if the running reader has the file open in this slot. */
@@ -284,13 +230,16 @@ static struct helper_slot *slot_choose(struct resolver_thread *resolver, struct 
 static int slot_send_file(struct resolver_thread *resolver, const struct resolve_job *job, u32 slot,
 			  u32 kind, int fd, const struct symbol_reply **ret_reply)
 {
+	struct symbol_request request = {
+		.type = SYMBOL_OPEN, .slot = slot, .subtype = kind, .from_opener = fd < 0
+	};
 	struct open_reply passed;
 	int r = 0;
 
 	if (fd < 0)
 		r = helper_link_call_opener(&resolver->link,
 					    request_prepare(resolver, job, OPEN_PASS), &passed);
-	return r < 0 ? r : reader_send_file(resolver, SYMBOL_OPEN, slot, kind, fd, ret_reply);
+	return r < 0 ? r : helper_link_call_reader(&resolver->link, &request, fd, ret_reply);
 }
 
 /*
@@ -404,9 +353,30 @@ static int slot_attach_debug_once(struct resolver_thread *resolver, const struct
 	if (f)
 		known = f->known;
 	pthread_mutex_unlock(&s->lock);
-	r = attach_debug_files(resolver, job, slot, &known);
+	r = debug_files_attach(&resolver->link, request_prepare(resolver, job, OPEN_DEBUG), slot,
+			       &known);
 	resolver->slot[slot].attached = true;
 	return r;
+}
+
+/* Return true if the build id of @f, which may be NULL, differs from the known one of the mapping. */
+static bool file_has_other_id(const struct name_file *f, const struct resolve_job *job)
+{
+	return f && job->build_id_size &&
+	       (f->known.build_id_size != job->build_id_size ||
+		memcmp(f->known.build_id, job->build_id, job->build_id_size) != 0);
+}
+
+/* Return true if a file has another build id than the one that the mapping must have. */
+static bool job_found_other_file(struct symbols_cache *s, const struct resolve_job *job,
+				 struct name_file_ref ref)
+{
+	bool other;
+
+	pthread_mutex_lock(&s->lock);
+	other = file_has_other_id(name_cache_get_file(&s->cache, ref), job);
+	pthread_mutex_unlock(&s->lock);
+	return other;
 }
 
 /*
@@ -426,6 +396,9 @@ static int resolve_addresses(struct resolver_thread *resolver, const struct reso
 					type == SYMBOL_LINES);
 	if (count)
 		r = slot_open_file(resolver, job, ref, job_get_symbol_kind(job), fd, &slot);
+	/* The names of another file would not be used. */
+	if (job_found_other_file(resolver->symbols, job, ref))
+		count = 0;
 	if (count && !r)
 		r = slot_attach_debug_once(resolver, job, ref, slot);
 	if (count && !r)
@@ -490,9 +463,7 @@ static void job_store_file(struct symbols_cache *s, const struct resolve_job *jo
 
 	if (m->stamp != job->stamp)
 		return;
-	if (f && job->build_id_size &&
-	    (f->known.build_id_size != job->build_id_size ||
-	     memcmp(f->known.build_id, job->build_id, job->build_id_size) != 0))
+	if (file_has_other_id(f, job))
 		ref = (struct name_file_ref){ 0 };
 	m->checked_ms = symbols_now_ms();
 	if (m->file.index == ref.index && m->file.generation == ref.generation)
@@ -595,31 +566,82 @@ static int job_start_helpers(struct resolver_thread *resolver)
 	return resolver_start_helpers(resolver);
 }
 
+/*
+ * Resolve the addresses of a job in the opened file with @key, and set @ret_ref to the file in the
+ * cache. @fd: as for slot_send_file().
+ */
+static int job_read_file(struct resolver_thread *resolver, const struct resolve_job *job,
+			 const struct name_file_key *key, int fd, struct name_file_ref *ret_ref)
+{
+	struct symbols_cache *s = resolver->symbols;
+	int r = 0;
+
+	if (!find_or_add_file(s, job, key, ret_ref))
+		r = job_resolve(resolver, job, *ret_ref, fd);
+	if (helper_error_is_fatal(r))
+		file_quarantine(s, *ret_ref);
+	return r;
+}
+
+/*
+ * Download the file of a job, and resolve its addresses in this file. Returns -ENOENT if it cannot
+ * be downloaded; then @ret_ref is unchanged.
+ */
+static int job_read_downloaded_file(struct resolver_thread *resolver, const struct resolve_job *job,
+				    struct name_file_ref *ret_ref)
+{
+	struct symbols_cache *s = resolver->symbols;
+	struct name_file_key key;
+	int fd, r;
+
+	if (job_download_file(resolver, job, &key, &fd) < 0)
+		return -ENOENT;
+	r = job_read_file(resolver, job, &key, fd, ret_ref);
+	if (r < 0 || job_found_other_file(s, job, *ret_ref))
+		resolver->link.folders.download->refuse(fd);
+	close(fd);
+	return r;
+}
+
+/*
+ * Resolve the addresses of a job in its file, or, if no directory has this file, in the downloaded
+ * one. @ret_ref: the file in the cache; unchanged if there is none.
+ */
+static int job_find_and_read_file(struct resolver_thread *resolver, const struct resolve_job *job,
+				  struct name_file_ref *ret_ref)
+{
+	struct name_file_key key;
+	int fd, r = job_open_file(resolver, job, &key, &fd), downloaded;
+
+	if (helper_error_is_fatal(r)) {
+		mapping_quarantine(resolver->symbols, job);
+		return r;
+	}
+	if (!r) {
+		r = job_read_file(resolver, job, &key, fd, ret_ref);
+		if (fd >= 0)
+			close(fd);
+		if (helper_error_is_fatal(r) ||
+		    !job_found_other_file(resolver->symbols, job, *ret_ref))
+			return r;
+	}
+	downloaded = job_read_downloaded_file(resolver, job, ret_ref);
+	return downloaded == -ENOENT ? r : downloaded;
+}
+
 /* Run a job; returns true if a helper failed on it. */
 static bool job_run(struct resolver_thread *resolver, const struct resolve_job *job)
 {
 	struct symbols_cache *s = resolver->symbols;
-	struct name_file_key key;
-	struct name_file_ref ref;
-	int fd, r;
+	struct name_file_ref ref = { 0 };
+	int r = 0;
 
-	if (job_is_rejected(resolver, job) || job_start_helpers(resolver) < 0) {
-		job_finish_without_file(s, job);
-		return false;
-	}
-	r = job_open_file(resolver, job, &key, &fd);
-	if (r < 0) {
-		if (helper_error_is_fatal(r))
-			mapping_quarantine(s, job);
+	if (!job_is_rejected(resolver, job) && job_start_helpers(resolver) == 0)
+		r = job_find_and_read_file(resolver, job, &ref);
+	if (!ref.generation) {
 		job_finish_without_file(s, job);
 		return helper_error_is_fatal(r);
 	}
-	if (!find_or_add_file(s, job, &key, &ref))
-		r = job_resolve(resolver, job, ref, fd);
-	if (helper_error_is_fatal(r))
-		file_quarantine(s, ref);
-	if (fd >= 0)
-		close(fd);
 	pthread_mutex_lock(&s->lock);
 	job_store_file(s, job, ref);
 	pthread_mutex_unlock(&s->lock);

@@ -100,6 +100,9 @@ static const struct option_help options[] = {
 	  "machine" },
 	{ NULL, "--debug-dir", "--debug-dir DIR",
 	  "of a recording: search debug files first in DIR, as .build-id/ab/cdef.debug" },
+	{ NULL, "--debuginfod", "--debuginfod URLS",
+	  "of a recording: download programs and debug files that are not found from these "
+	  "debuginfod servers; by default those of DEBUGINFOD_URLS" },
 	{ "report", "--last", "--last PERIOD", LAST_OR_PAST },
 	{ "diff", "--last", "--last PERIOD", LAST_OR_PAST },
 	{ "save", "--last", "--last PERIOD", LAST_OR_PAST },

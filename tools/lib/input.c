@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "debug-download.h"
 #include "kernel-functions.h"
 #include "message.h"
 #include "parallel-count.h"
@@ -21,8 +22,10 @@
 #define MAPPINGS_MIB_MAX 256ULL
 
 /* maximum memory of symbols, and maximum time for reading the symbols of one file */
-#define SYMBOLS_BUDGET (64ULL << 20)
+#define SYMBOLS_BUDGET	(64ULL << 20)
 #define SYMBOLS_WAIT_MS 60000
+/* The same with downloads: debug files of large programs have gigabytes. */
+#define DOWNLOAD_WAIT_MS 600000
 
 /*
  * Decide whether suspect bytes mean a damaged recording. They do unless a window is flagged:
@@ -158,10 +161,11 @@ static int input_read_kallsyms(struct input_recording *input, const struct input
 	int r = kernel_functions_find(request->path, request->kallsyms, &functions);
 
 	if (r < 0)
-		return message_fail(STATUS_UNREADABLE,
-				    "--kallsyms %s: %s: want a copy of /proc/kallsyms, made as root "
-				    "in the boot that was recorded",
-				    request->kallsyms, strerror(-r));
+		return message_fail(
+			STATUS_UNREADABLE,
+			"--kallsyms %s: %s: want a copy of /proc/kallsyms, made as root "
+			"in the boot that was recorded",
+			request->kallsyms, strerror(-r));
 	symtab_clear(&input->functions);
 	input->functions = functions;
 	return STATUS_OK;
@@ -210,7 +214,7 @@ int input_new_symbols(const struct input_recording *input, struct symbols_cache 
 {
 	const struct symbols_config config = {
 		.budget = SYMBOLS_BUDGET,
-		.wait_ms = SYMBOLS_WAIT_MS,
+		.wait_ms = input->folders.download ? DOWNLOAD_WAIT_MS : SYMBOLS_WAIT_MS,
 		.kernel = &input->functions,
 		.folders = input->folders,
 	};
@@ -252,7 +256,9 @@ int input_run_query(const struct query_source *source, const struct query *query
 
 	progress_begin(&progress, stderr);
 	progress_set(&progress, "reading symbols", 0, 0);
+	debug_download_show_in(&progress);
 	r = query_run(source, query, ret_result, ret_error);
+	debug_download_show_in(NULL);
 	progress_end(&progress);
 	return r;
 }
@@ -269,7 +275,9 @@ int input_make_view(struct input_recording *input, enum view_group group, enum v
 		return r;
 	progress_begin(&progress, stderr);
 	progress_set(&progress, "reading symbols", 0, 0);
+	debug_download_show_in(&progress);
 	r = profile_create_view(input->profile, symbols, false, group, sort, limit, &view);
+	debug_download_show_in(NULL);
 	progress_end(&progress);
 	symbols_free(symbols);
 	if (r < 0)

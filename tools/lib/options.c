@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "debug-download.h"
 #include "message.h"
 #include "output/pprof.h"
 #include "parallel-count.h"
@@ -22,6 +23,7 @@ static const struct option long_options[] = {
 	{ "container", required_argument, NULL, 'c' },
 	{ "cpu", required_argument, NULL, 'C' },
 	{ "debug-dir", required_argument, NULL, 'g' },
+	{ "debuginfod", required_argument, NULL, 'u' },
 	{ "delay", required_argument, NULL, 'd' },
 	{ "filter", required_argument, NULL, 'L' },
 	{ "format", required_argument, NULL, 'E' },
@@ -265,6 +267,7 @@ static const struct {
 	TEXT_OPTION('K', kallsyms),
 	TEXT_OPTION('y', folders.symfs),
 	TEXT_OPTION('g', folders.debug_dir),
+	TEXT_OPTION('u', debuginfod),
 	PARSED_OPTION('C', options_set_cpus),
 	PARSED_OPTION('d', options_set_delay),
 	PARSED_OPTION('L', options_set_filter),
@@ -561,6 +564,24 @@ static int options_check_folders(const char *verb, const struct options *options
 					"debug files, such as .build-id/ab/cdef.debug", options);
 }
 
+/* Set where files of a recording are downloaded: --debuginfod, or the environment. */
+static int options_set_download(const char *verb, const char *accept, struct options *options)
+{
+	int r = 0;
+
+	if (!strchr(accept, 'u'))
+		return 0;
+	if (options->debuginfod && !options->input)
+		return message_fail(STATUS_USAGE,
+				    "%s: --debuginfod needs a recording: the daemon has no network",
+				    verb);
+	if (options->debuginfod)
+		r = debug_download_use_servers(verb, options->debuginfod);
+	if (r == 0 && options->input)
+		options->folders.download = debug_download_get();
+	return r;
+}
+
 static int options_check(const char *verb, const char *accept, struct options *options)
 {
 	int r = options_set_past(verb, accept, options);
@@ -591,6 +612,8 @@ static int options_check(const char *verb, const char *accept, struct options *o
 				    "twice",
 				    verb);
 	r = options_check_folders(verb, options);
+	if (!r)
+		r = options_set_download(verb, accept, options);
 	if (r)
 		return r;
 	if (options->session && options->input)

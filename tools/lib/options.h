@@ -44,7 +44,9 @@
  * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
  * @header: --header: print the facts in a recording about how it was made
  * @kallsyms: --kallsyms: list of functions of the recorded kernel; NULL: not given
- * @folders: --symfs, --debug-dir: where the files of a recording are searched; all zeros: not given
+ * @folders: --symfs, --debug-dir: where the files of a recording are searched; all zeros: not given.
+ *	&symbol_folders.download is set if there are debuginfod servers
+ * @debuginfod: --debuginfod: URLs of debuginfod servers; NULL: not given
  * @html: --html: file to write the report to, as HTML; NULL: print it
  * @format: --format: format of an export; NULL: not given
  * @output: -o: file to write; NULL: not given
@@ -88,6 +90,7 @@ struct options {
 	bool header;
 	const char *kallsyms;
 	struct symbol_folders folders;
+	const char *debuginfod;
 	const char *html;
 	const char *format;
 	const char *output;
@@ -103,7 +106,7 @@ struct options {
  * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
  * 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads, 'y' for --symfs, 'g' for
- * --debug-dir; 'F' if the recording may be
+ * --debug-dir, 'u' for --debuginfod; 'F' if the recording may be
  * given without -i, 'V' if the name of a function precedes it; 'Q' if rows are those of a query,
  * except rows of processes of the daemon; '2' if there are
  * two profiles; 'O' for --since, --until and any --last; 'J' if a file is given without

@@ -74,10 +74,12 @@ static int load_saved(const char *verb, const struct options *options, bool spli
 	int status;
 
 	if (options->filter || options->cpus_given || options->midr || options->kallsyms ||
-	    options->pid || options->folders.symfs || options->folders.debug_dir)
+	    options->pid || options->folders.symfs || options->folders.debug_dir ||
+	    options->debuginfod)
 		return message_fail(STATUS_USAGE,
 				    "%s: %s is a saved profile: -p, -C, --midr, --filter, "
-				    "--kallsyms, --symfs and --debug-dir need a recording",
+				    "--kallsyms, --symfs, --debug-dir and --debuginfod need a "
+				    "recording",
 				    verb, options->input);
 	status = saved_profile_read(options->input, &set, loaded->making, sizeof(loaded->making));
 	if (status)

@@ -50,7 +50,7 @@ void progress_begin(struct progress *progress, FILE *out);
  * progress_set() - report what is being done, and the amount that is done
  * @progress, @what, @done, @total: as in &struct progress
  *
- * Only the thread that began the operation may call this. The call takes a few nanoseconds.
+ * Any thread may call this until progress_end(). The call takes a few nanoseconds.
  */
 void progress_set(struct progress *progress, const char *what, u64 done, u64 total);
 

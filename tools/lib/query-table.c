@@ -329,7 +329,8 @@ static void unnamed_binaries_print(FILE *out, const struct unnamed_binaries *unn
 	if (unnamed->count)
 		fprintf(out,
 			": install their debug symbols (packages *-dbgsym or *-debuginfo)%s.\n",
-			recorded ? ", with the recorded build id, or give --symfs or --debug-dir" :
+			recorded ? ", with the recorded build id, or give --symfs, --debug-dir or "
+				   "--debuginfod" :
 				   "");
 	if (unnamed->kernel)
 		fprintf(out, "No names for the kernel: --kallsyms FILE reads a copy of "
