@@ -12,10 +12,10 @@
 
 enum open_request_type {
 	OPEN_FILE =
-		/* open a mapped file, and keep it open until the next OPEN_FILE or OPEN_PERF_MAP */
+		/* open a mapped file, and keep it open until the next OPEN_FILE or OPEN_JIT_NAMES */
 		1,
-	/* open /tmp/perf-PID.map, with the symbols of JIT-compiled code, and keep it open */
-	OPEN_PERF_MAP,
+	/* open a file with the symbols of JIT-compiled code, and keep it open */
+	OPEN_JIT_NAMES,
 	OPEN_PASS, /* pass the open file to the reader */
 	OPEN_DEBUG, /* open a file with separate debug information, and pass it to the reader */
 	OPEN_ALT, /* open the file with shared debug information (dwz), and pass it to the reader */
@@ -27,7 +27,8 @@ enum open_request_type {
  * @type: &enum open_request_type
  * @serial: number that the reply repeats
  * @pid, @inode, @live, @has_id, @path: the file, as in &struct file_request
- * @candidate: OPEN_DEBUG: the first candidate to try (file_open_debug())
+ * @candidate: OPEN_DEBUG, OPEN_JIT_NAMES: the first candidate to try (file_open_debug(),
+ *	file_open_jit_names())
  * @id, @id_size: OPEN_DEBUG: build id of the file; OPEN_ALT: build id of the shared file
  * @link: OPEN_DEBUG: name in the file's .gnu_debuglink; "": none
  */
@@ -49,8 +50,8 @@ struct open_request {
  * struct open_reply - a reply of the opener
  * @serial: serial of the request
  * @error: 0; negative errno if the file cannot be opened
- * @candidate: OPEN_DEBUG: the candidate after the one that was opened
- * @dev, @ino, @size, @mtime_s, @mtime_ns, @ctime_s, @ctime_ns: OPEN_FILE, OPEN_PERF_MAP: from
+ * @candidate: OPEN_DEBUG, OPEN_JIT_NAMES: the candidate after the one that was opened
+ * @dev, @ino, @size, @mtime_s, @mtime_ns, @ctime_s, @ctime_ns: OPEN_FILE, OPEN_JIT_NAMES: from
  *	fstat()
  */
 struct open_reply {

@@ -121,19 +121,21 @@ static int open_kernel_file(struct symbols_cache *s, const struct resolve_job *j
 static u32 job_get_symbol_kind(const struct resolve_job *job)
 {
 	return job->key.kind == MAPPING_KERNEL ? SYMBOL_KALLSYMS :
-	       job->key.kind == MAPPING_JIT    ? SYMBOL_PERF_MAP :
+	       job->key.kind == MAPPING_JIT    ? SYMBOL_JIT_NAMES :
 	       job->key.kind == MAPPING_DATA   ? SYMBOL_DATA :
 						 SYMBOL_ELF;
 }
 
 /*
  * Open the file with the symbols. The descriptor of a process's file stays in the opener, and
- * @ret_fd is -1, because even close() of such a descriptor may hang.
+ * @ret_fd is -1, because even close() of such a descriptor may hang. @candidate: of a MAPPING_JIT,
+ * the first candidate to try; set to the one after the opened file.
  */
 static int job_open_file(struct resolver_thread *resolver, const struct resolve_job *job,
-			 struct name_file_key *ret_key, int *ret_fd)
+			 u32 *candidate, struct name_file_key *ret_key, int *ret_fd)
 {
 	bool jit = job->key.kind == MAPPING_JIT;
+	struct open_request *request;
 	struct open_reply reply;
 	int r;
 
@@ -143,11 +145,12 @@ static int job_open_file(struct resolver_thread *resolver, const struct resolve_
 		*ret_fd = open_kernel_file(resolver->symbols, job, ret_key);
 		return *ret_fd < 0 ? -ENOENT : 0;
 	}
-	r = helper_link_call_opener(&resolver->link,
-				    request_prepare(resolver, job, jit ? OPEN_PERF_MAP : OPEN_FILE),
-				    &reply);
+	request = request_prepare(resolver, job, jit ? OPEN_JIT_NAMES : OPEN_FILE);
+	request->candidate = *candidate;
+	r = helper_link_call_opener(&resolver->link, request, &reply);
 	if (r < 0)
 		return r;
+	*candidate = reply.candidate;
 	ret_key->dev = reply.dev;
 	ret_key->ino = reply.ino;
 	ret_key->size = reply.size;
@@ -603,6 +606,50 @@ static int job_read_downloaded_file(struct resolver_thread *resolver, const stru
 	return r;
 }
 
+/* Store why a file with the names of compiled code was refused; @error: a negative errno, or 0. */
+static void store_jit_reason(struct symbols_cache *s, const struct resolve_job *job, int error)
+{
+	pthread_mutex_lock(&s->lock);
+	if (error)
+		snprintf(s->jit_reason, sizeof(s->jit_reason),
+			 "the jitdump of process %d was refused: %s", job->key.pid,
+			 error == -ENOEXEC	   ? "it has the byte order of another machine" :
+			 error == -EPROTONOSUPPORT ? "its version should be 1" :
+						     "its header is invalid");
+	else
+		*s->jit_reason = '\0';
+	pthread_mutex_unlock(&s->lock);
+}
+
+/*
+ * Resolve the addresses of a job in the first readable file with names of compiled code. @ret_ref:
+ * the file in the cache; unchanged if there is none.
+ */
+static int job_read_jit_names(struct resolver_thread *resolver, const struct resolve_job *job,
+			      struct name_file_ref *ret_ref)
+{
+	struct symbols_cache *s = resolver->symbols;
+	struct name_file_key key;
+	u32 candidate = 0, tried;
+	int fd, r;
+
+	do {
+		tried = candidate;
+		r = job_open_file(resolver, job, &candidate, &key, &fd);
+		if (helper_error_is_fatal(r))
+			mapping_quarantine(s, job);
+		if (r < 0)
+			return r;
+		r = job_read_file(resolver, job, &key, fd, ret_ref);
+		if (!r && !tried)
+			store_jit_reason(s, job, 0);
+		else if (r < 0 && !helper_error_is_fatal(r))
+			store_jit_reason(s, job, r);
+		/* The number must increase, so that the loop ends even if the opener is compromised. */
+	} while (r < 0 && !helper_error_is_fatal(r) && candidate > tried);
+	return r;
+}
+
 /*
  * Resolve the addresses of a job in its file, or, if no directory has this file, in the downloaded
  * one. @ret_ref: the file in the cache; unchanged if there is none.
@@ -611,8 +658,12 @@ static int job_find_and_read_file(struct resolver_thread *resolver, const struct
 				  struct name_file_ref *ret_ref)
 {
 	struct name_file_key key;
-	int fd, r = job_open_file(resolver, job, &key, &fd), downloaded;
+	int fd, r, downloaded;
+	u32 candidate = 0;
 
+	if (job->key.kind == MAPPING_JIT)
+		return job_read_jit_names(resolver, job, ret_ref);
+	r = job_open_file(resolver, job, &candidate, &key, &fd);
 	if (helper_error_is_fatal(r)) {
 		mapping_quarantine(resolver->symbols, job);
 		return r;

@@ -48,7 +48,8 @@ enum symbol_request_type {
 enum symbol_kind {
 	SYMBOL_ELF, /* an ELF file; addresses are offsets in the file */
 	SYMBOL_KALLSYMS, /* /proc/kallsyms; addresses are the kernel's */
-	SYMBOL_PERF_MAP, /* /tmp/perf-PID.map; addresses are the process's */
+	/* a perf map or a jitdump: names of JIT-compiled code; addresses are the process's */
+	SYMBOL_JIT_NAMES,
 	/*
 	 * An ELF file. An address is that of a datum, minus the address at which the code of the
 	 * file is mapped, plus the file offset of the code. SYMBOL_FIND finds the type and the

@@ -181,6 +181,7 @@ struct resolver_thread {
  * @jobs: number of jobs in @incoming, in @queues and in progress
  * @clock: counts queries, to find the least recently used mapping
  * @pending: number of addresses in all jobs
+ * @reason, @jit_reason: why names are missing, and why those of compiled code are; "": no reason
  * @stop: an eventfd that aborts the helper calls of all resolvers
  * @last_path, @last_path_hash, @last_kind: path, its hash, and kind of the binary that was queried
  *	last, because callers query many locations of one binary in succession
@@ -202,6 +203,7 @@ struct symbols_cache {
 	u64 failures;
 	u64 quarantined;
 	char reason[SYMBOL_REASON];
+	char jit_reason[SYMBOL_REASON];
 	char last_path[PATH_MAX];
 	u64 last_path_hash;
 	u64 kernel_epoch;

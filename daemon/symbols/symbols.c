@@ -620,7 +620,7 @@ void symbols_get_stats(struct symbols_cache *s, struct symbols_stats *ret_stats)
 		.memory = sizeof(*s) + MAPPINGS * sizeof(*s->mapping) + s->cache.memory,
 	};
 	static_assert(sizeof(ret_stats->reason) == sizeof(s->reason), "reasons are copied whole");
-	memcpy(ret_stats->reason, s->reason, sizeof(s->reason));
+	memcpy(ret_stats->reason, *s->reason ? s->reason : s->jit_reason, sizeof(s->reason));
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -310,30 +310,109 @@ static bool status_get_number(const char *status, const char *key, bool last, lo
 	return true;
 }
 
-int file_open_perf_map(s32 pid)
+/* Get the PID of a process in its own namespace, and its real user id. */
+static int process_read_ids(int dir, long *ret_pid, long *ret_uid)
 {
-	char path[64], status[STATUS_SIZE];
-	long namespace_pid, uid;
+	char status[STATUS_SIZE];
+	ssize_t n = procfs_read_file(dir, "status", status, sizeof(status));
+
+	if (n < 0)
+		return (int)n;
+	return status_get_number(status, "\nNSpid:", true, ret_pid) &&
+			       status_get_number(status, "\nUid:", false, ret_uid) ?
+		       0 :
+		       -EBADMSG;
+}
+
+/**
+ * struct mapped_dump - a search for the jitdump that a process has mapped
+ * @name: its file name
+ * @path: its path; "" if it was not found
+ * @inode: its inode number
+ */
+struct mapped_dump {
+	char name[32];
+	char path[PATH_MAX];
+	u64 inode;
+};
+
+static bool store_if_dump(void *ctx, const struct procfs_map *map)
+{
+	struct mapped_dump *dump = ctx;
+	const char *slash = strrchr(map->path, '/');
+
+	if (!slash || strcmp(slash + 1, dump->name) != 0 || strlen(map->path) >= sizeof(dump->path))
+		return true;
+	strcpy(dump->path, map->path);
+	dump->inode = map->inode;
+	return false;
+}
+
+/*
+ * Open the jitdump that a runtime has mapped to announce its path, which may be in any directory.
+ * @dir: directory of the process in /proc
+ */
+static int mapped_dump_open(s32 pid, int dir, long namespace_pid)
+{
+	struct mapped_dump dump = { .inode = 0 };
+	struct procfs_maps_cost cost;
+	int r;
+
+	snprintf(dump.name, sizeof(dump.name), "jit-%ld.dump", namespace_pid);
+	r = procfs_read_maps(dir, 0, store_if_dump, &dump, &cost);
+	if (r < 0 || !*dump.path)
+		return r < 0 ? r : -ENOENT;
+	return process_root_open_file(pid, dump.path, dump.inode, RESOLVE_NO_SYMLINKS);
+}
+
+/* The files with names of compiled code, in the order in which they are tried. */
+enum jit_candidate {
+	JIT_TMP_DUMP, /* /tmp/jit-PID.dump */
+	JIT_PERF_MAP, /* /tmp/perf-PID.map */
+	/* The last one, because finding it is expensive: the runtime has mapped it. */
+	JIT_MAPPED_DUMP,
+	JIT_CANDIDATES,
+};
+
+static int jit_candidate_open(s32 pid, int dir, long namespace_pid, u32 candidate)
+{
+	char path[64];
+
+	if (candidate == JIT_MAPPED_DUMP)
+		return mapped_dump_open(pid, dir, namespace_pid);
+	snprintf(path, sizeof(path),
+		 candidate == JIT_TMP_DUMP ? "/tmp/jit-%ld.dump" : "/tmp/perf-%ld.map",
+		 namespace_pid);
+	return process_root_open_file(pid, path, 0, RESOLVE_NO_SYMLINKS);
+}
+
+/* Close a file and return -EPERM if it belongs to neither the user @uid nor root. */
+static int owner_check(int fd, long uid)
+{
 	struct stat st;
-	int dir, fd;
-	ssize_t n;
+
+	if (fstat(fd, &st) >= 0 && (!st.st_uid || st.st_uid == (uid_t)uid))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+int file_open_jit_names(s32 pid, u32 *candidate)
+{
+	long namespace_pid, uid;
+	int dir, fd = -ENOENT, r;
+	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	n = procfs_read_file(dir, "status", status, sizeof(status));
-	close(dir);
-	if (n < 0)
-		return (int)n;
-	if (!status_get_number(status, "\nNSpid:", true, &namespace_pid) ||
-	    !status_get_number(status, "\nUid:", false, &uid))
-		return -EBADMSG;
-	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", namespace_pid);
-	fd = process_root_open_file(pid, path, 0, RESOLVE_NO_SYMLINKS);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || (st.st_uid && st.st_uid != (uid_t)uid))) {
-		close(fd);
-		return -EPERM;
+	r = process_read_ids(dir, &namespace_pid, &uid);
+	for (; r == 0 && fd < 0 && *candidate < JIT_CANDIDATES; ++*candidate) {
+		fd = jit_candidate_open(pid, dir, namespace_pid, *candidate);
+		if (fd >= 0)
+			fd = owner_check(fd, uid);
 	}
-	return fd;
+	close(dir);
+	return r < 0 ? r : fd;
 }

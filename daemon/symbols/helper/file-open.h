@@ -69,14 +69,18 @@ int file_open_debug(const struct file_request *file, const struct symbol_file_co
 int file_open_shared_debug(const struct file_request *file, const u8 *id, u8 size);
 
 /**
- * file_open_perf_map() - open /tmp/perf-PID.map, in which a runtime names the code that it compiled
+ * file_open_jit_names() - open a file in which a runtime names the code that it compiled
  * @pid: the process, in the initial PID namespace; the name of the file contains its PID in its own
  * namespace
+ * @candidate: number of the first candidate to try, from 0; set to the number of the candidate after
+ * the opened file. Candidates are /tmp/jit-PID.dump, /tmp/perf-PID.map, and a jit-PID.dump in another
+ * directory that the process has mapped
  *
  * The file must belong to the user of the process or to root, because any user can write to /tmp.
+ * Symbolic links are not followed.
  *
- * Return: a descriptor; -EPERM if it belongs to another user; another negative errno.
+ * Return: a descriptor; a negative errno if there are no more candidates.
  */
-int file_open_perf_map(s32 pid);
+int file_open_jit_names(s32 pid, u32 *candidate);
 
 #endif

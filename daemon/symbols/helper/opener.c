@@ -13,7 +13,7 @@
  * struct opener_state - the state of the process
  * @reader: socket to the reader
  * @folders: directories for files of recordings
- * @file: the file that OPEN_FILE or OPEN_PERF_MAP opened; -1: none. Only the next such request
+ * @file: the file that OPEN_FILE or OPEN_JIT_NAMES opened; -1: none. Only the next such request
  * closes it, because close() may block
  */
 struct opener_state {
@@ -57,8 +57,9 @@ static int file_open_and_keep(struct opener_state *o)
 	const struct file_request file = request_get_file(o);
 	struct stat st;
 
+	o->reply.candidate = o->request.candidate;
 	o->file = o->request.type == OPEN_FILE ? file_open_mapped(&file) :
-						 file_open_perf_map(file.pid);
+						 file_open_jit_names(file.pid, &o->reply.candidate);
 	if (o->file < 0)
 		return o->file;
 	if (fstat(o->file, &st) < 0)

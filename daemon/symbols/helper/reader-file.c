@@ -10,6 +10,7 @@
 
 #include "demangle.h"
 #include "disassembler.h"
+#include "jit-dump.h"
 #include "symbols/kallsyms.h"
 #include "perf-map.h"
 
@@ -140,6 +141,14 @@ int reader_file_open(struct reader_file *o, u32 kind, int fd, struct symbol_file
 	o->fd = fd;
 	o->elf.symbols.limit = SYMBOLS_LIMIT;
 	o->elf.objects = kind == SYMBOL_DATA;
+	if (kind == SYMBOL_JIT_NAMES) {
+		r = jit_dump_check(fd);
+		if (r < 0) {
+			reader_file_close(o);
+			return r;
+		}
+		o->jit_dump = r;
+	}
 	if (kind != SYMBOL_ELF && kind != SYMBOL_DATA) {
 		o->has = SYMBOL_HAS_NAMES;
 		describe_content(o, ret_known);
@@ -349,12 +358,15 @@ static const char *name_find(const struct reader_file *o, u64 address,
 	return name;
 }
 
-static void add_perf_map_names(struct reader_file *o, const u64 *address, u32 count,
+static void add_jit_names(struct reader_file *o, const u64 *address, u32 count,
 			       struct reply_builder *builder)
 {
 	static struct perf_map_name names[SYMBOL_ADDRESSES];
 
-	perf_map_find_names(o->fd, address, count, names);
+	if (o->jit_dump)
+		jit_dump_find_names(o->fd, address, count, names);
+	else
+		perf_map_find_names(o->fd, address, count, names);
 	for (; builder->done < count; builder->done++) {
 		const struct symbol_name range = { .start = address[builder->done], .size = 1 };
 		const struct perf_map_name *n = &names[builder->done];
@@ -366,7 +378,7 @@ static void add_perf_map_names(struct reader_file *o, const u64 *address, u32 co
 				    n->size < SYMBOL_NAME_MAX ? n->size : SYMBOL_NAME_MAX,
 				    (off_t)n->offset);
 		text[len > 0 ? len : 0] = '\0';
-		/* The file may have changed since its lines were parsed. */
+		/* The file may have changed since it was parsed. */
 		text[strcspn(text, "\n")] = '\0';
 		if (!add_name(builder, &range, text))
 			return;
@@ -393,8 +405,8 @@ void reader_file_add_functions(struct reader_file *o, const u64 *address, u32 co
 			       struct reply_builder *builder)
 {
 	reply_builder_init(builder);
-	if (o->kind == SYMBOL_PERF_MAP) {
-		add_perf_map_names(o, address, count, builder);
+	if (o->kind == SYMBOL_JIT_NAMES) {
+		add_jit_names(o, address, count, builder);
 		return;
 	}
 	if (o->kind == SYMBOL_DATA) {

@@ -27,6 +27,7 @@
  * @lines: source lines; NULL for none
  * @data: variables; NULL for none, and unless SYMBOL_DATA
  * @has: SYMBOL_HAS_*
+ * @jit_dump: the file is a jitdump, and not a perf map; false unless SYMBOL_JIT_NAMES
  * @names_read, @lines_read: true after functions or lines were read, at the first request for them.
  * Then no file can be attached any more
  */
@@ -45,6 +46,7 @@ struct reader_file {
 	struct debug_lines *lines;
 	struct debug_data *data;
 	u32 has;
+	bool jit_dump;
 	bool has_go;
 	bool names_read;
 	bool lines_read;

@@ -576,6 +576,198 @@ static void test_perf_map_owner(void **state)
 	unlink(path);
 }
 
+/* Append a record of a jitdump; @bytes may be NULL if @size is 0. */
+static void write_jit_record(FILE *f, u32 type, u64 time, const void *bytes, size_t size)
+{
+	const struct {
+		u32 type, size;
+		u64 time;
+	} head = { type, (u32)(sizeof(head) + size), time };
+
+	fwrite(&head, sizeof(head), 1, f);
+	if (size)
+		fwrite(bytes, size, 1, f);
+}
+
+/* Append JIT_CODE_LOAD with a name, and 4 bytes of code. */
+static void write_jit_load(FILE *f, u64 time, u64 address, u64 size, u64 index, const char *name)
+{
+	struct {
+		u32 pid, tid;
+		u64 mapping, address, size, index;
+		char name[64];
+	} load = { 1, 1, address, address, size, index, "" };
+
+	assert_true(strlen(name) < sizeof(load.name));
+	strcpy(load.name, name);
+	write_jit_record(f, 0, time, &load,
+			 sizeof(load) - sizeof(load.name) + strlen(name) + 1 + 4);
+}
+
+static void write_jit_move(FILE *f, u64 time, u64 from, u64 to, u64 size, u64 index)
+{
+	const struct {
+		u32 pid, tid;
+		u64 mapping, from, to, size, index;
+	} move = { 1, 1, to, from, to, size, index };
+
+	write_jit_record(f, 1, time, &move, sizeof(move));
+}
+
+/* Begin a jitdump; @magic: in the byte order of the file. */
+static FILE *create_jit_dump(const char *path, u32 magic, u32 version)
+{
+	const struct {
+		u32 magic, version, size, machine, reserved, pid;
+		u64 time, flags, more;
+	} header = { .magic = magic, .version = version, .size = sizeof(header), .pid = 1 };
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fwrite(&header, sizeof(header), 1, f);
+	return f;
+}
+
+#define JIT_MAGIC	  0x4a695444
+#define JIT_MAGIC_SWAPPED 0x4454694a
+
+static void write_jit_functions(const char *path)
+{
+	const u8 lines[40] = { 0 };
+	FILE *f = create_jit_dump(path, JIT_MAGIC, 1);
+
+	write_jit_record(f, 2, 1, lines, sizeof(lines));
+	write_jit_load(f, 2, 0x10000, 0x10, 1, "first");
+	write_jit_load(f, 9, 0x20000, 0x100, 2, "latest");
+	write_jit_load(f, 3, 0x20000, 0x100, 3, "replaced");
+	write_jit_load(f, 4, 0x30000, 0x10, 4, "moved");
+	write_jit_move(f, 5, 0x30000, 0x40000, 0x10, 4);
+	write_jit_move(f, 6, 0x30000, 0x10008, 8, 4);
+	/* The index is used again after the move. */
+	write_jit_load(f, 8, 0x50000, 0x10, 4, "new");
+	write_jit_move(f, 8, 0x50000, 0x60000, 0x10, 99);
+	write_jit_load(f, 8, ~0ULL - 1, 0xff, 5, "top");
+	write_jit_load(f, 8, 0x70000, 0, 6, "empty");
+	write_jit_load(f, 8, 0x70000, 8, 6, "\033[2Jname");
+	write_jit_record(f, 7, 9, lines, 3);
+	write_jit_record(f, 0, 9, lines, 20);
+	/* A name without an end */
+	write_jit_record(f, 0, 9, (const u64[]){ 0, 0x80000, 0x80000, 8, 7, ~0ULL }, 48);
+	write_jit_record(f, 3, 10, NULL, 0);
+	write_jit_load(f, 11, 0x90000, 0x10, 8, "after the end");
+	fclose(f);
+}
+
+/* Check the name of compiled code in this process; NULL: none. */
+static void check_jit_name(struct symbols_cache *s, u64 pc, const char *expected)
+{
+	const struct attribute_location location = { .binary = "[anon:jit]", .pc = pc };
+	char name[128];
+
+	test_row("0x%llx", (unsigned long long)pc);
+	assert_row(resolve_name(s, getpid(), &location, name, sizeof(name)) == !!expected);
+	if (expected)
+		assert_string_equal(name, expected);
+}
+
+/* The entry of a jitdump with the latest time is valid, also after a move. */
+static void test_jit_dump(void **state)
+{
+	const struct symbols_config config = { .wait_ms = WAIT };
+	static const struct {
+		u64 pc;
+		const char *name;
+	} rows[] = {
+		{ 0x10000, "first" }, { 0x10007, "first" },	   { 0x10008, "moved" },
+		{ 0x10010, NULL },    { 0x20000, "latest" },	   { 0x200ff, "latest" },
+		{ 0x30000, "moved" }, { 0x4000f, "moved" },	   { 0x50000, "new" },
+		{ 0x60000, NULL },    { 0x70000, "\\x1b[2Jname" }, { 0x80000, NULL },
+		{ 0x90000, NULL },    { ~0ULL - 1, "top" },
+	};
+	char path[64], moved[128];
+	struct symbols_cache *s;
+	void *mapping;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", getpid());
+	write_jit_functions(path);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		check_jit_name(s, rows[i].pc, rows[i].name);
+	symbols_free(s);
+	/* perf's agents write the file to another directory, and map it. */
+	snprintf(moved, sizeof(moved), "%s/jit-%d.dump", folder, getpid());
+	write_jit_functions(moved);
+	unlink(path);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	check_jit_name(s, 0x10000, NULL);
+	symbols_free(s);
+	fd = open(moved, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	mapping = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_true(mapping != MAP_FAILED);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	check_jit_name(s, 0x10000, "first");
+	symbols_free(s);
+	/* A symbolic link could lead to a file that the user must not read. */
+	assert_int_equal(munmap(mapping, 4096), 0);
+	assert_int_equal(symlink(moved, path), 0);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	check_jit_name(s, 0x10000, NULL);
+	symbols_free(s);
+	close(fd);
+	unlink(path);
+	unlink(moved);
+}
+
+/* Check the name and the reason with a file of these bytes, with and without a perf map. */
+static void check_refused_dump(const char *path, const char *map, const char *reason)
+{
+	const struct symbols_config config = { .wait_ms = WAIT };
+	struct symbols_stats stats;
+	struct symbols_cache *s;
+
+	for (int has_map = 0; has_map < 2; has_map++) {
+		FILE *f = has_map ? fopen(map, "we") : NULL;
+
+		if (f) {
+			fputs("10000 10 mapped\n", f);
+			fclose(f);
+		}
+		assert_int_equal(symbols_new(&config, &s), 0);
+		check_jit_name(s, 0x10000, has_map ? "mapped" : NULL);
+		symbols_get_stats(s, &stats);
+		if (!strstr(stats.reason, reason))
+			fail_msg("%s: \"%s\", should be \"%s\"", path, stats.reason, reason);
+		symbols_free(s);
+	}
+	unlink(path);
+	unlink(map);
+}
+
+/* A jitdump that cannot be read is refused with a reason, and the perf map is used. */
+static void test_jit_dump_refused(void **state)
+{
+	char path[64], map[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", getpid());
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", getpid());
+	fclose(create_jit_dump(path, JIT_MAGIC_SWAPPED, 1));
+	check_refused_dump(path, map, "byte order of another machine");
+	fclose(create_jit_dump(path, JIT_MAGIC, 2));
+	check_refused_dump(path, map, "version should be 1");
+	fclose(create_jit_dump(path, JIT_MAGIC, 1));
+	assert_int_equal(truncate(path, 8), 0);
+	check_refused_dump(path, map, "header is invalid");
+	if (geteuid())
+		return;
+	write_jit_functions(path);
+	assert_int_equal(chown(path, 12345, 12345), 0);
+	check_refused_dump(path, map, "");
+}
+
 static void copy_self(const char *path)
 {
 	char bytes[65536];
@@ -671,6 +863,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_missing_helper_is_logged_once),
 		cmocka_unit_test(test_perf_map),
 		cmocka_unit_test(test_perf_map_owner),
+		cmocka_unit_test(test_jit_dump),
+		cmocka_unit_test(test_jit_dump_refused),
 		cmocka_unit_test(test_binary_in_other_root),
 	};
 	int r;
