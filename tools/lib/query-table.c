@@ -366,6 +366,12 @@ static int print_rows(FILE *out, const struct query *query, json_object *json,
 	table_print(&table, out, format->width, format->colour);
 	if (query_groups_by(query, QUERY_EVENT))
 		fprintf(out, "Rows overlap: a sample is in the row of each of its events.\n");
+	if (query_has_sums_only(query))
+		fprintf(out,
+			"Rows of a period have no p50 and p99, because a period stores only the "
+			"sum of the latencies of a location: -G container has both, as has the "
+			"profile without --last %s.\n",
+			view_span_name(query->period));
 	unnamed_binaries_print(out, &unnamed, query->recording != NULL);
 	table_deinit(&table);
 	free(row);
