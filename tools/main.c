@@ -120,6 +120,8 @@ static const struct verb verbs[] = {
 		.synopsis = "--format bolt|pre-aggregated|brstack|autofdo [[-i] FILE] [-o FILE] "
 			    "[--binary PATH] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] "
 			    "[--symfs DIR] | "
+			    "check [-j] [-n N] [[-i] FILE] [--binary PATH] [-C CPUS] [--midr MIDR] "
+			    "[--filter EXPRESSION] [--symfs DIR] | "
 			    "merge -o FILE PROFILE PROFILE",
 		.help = "write the branches of a program as a profile for BOLT or clang",
 		.run = pgo_run,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof pgo: write the branches of a recording as a profile that an optimiser reads. */
+/*
+ * speprof pgo: write the branches of a recording as a profile that an optimiser reads, or check
+ * whether there are enough of them.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +12,15 @@
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/output.h"
+#include "lib/terminal.h"
 #include "pgo/autofdo-profile.h"
+#include "pgo/profile-check.h"
 #include "pgo/profile-merge.h"
 #include "query/query-names.h"
 #include "verb.h"
+
+/* Number of functions that "pgo check" prints by default */
+#define CHECK_FUNCTIONS_DEFAULT 20
 
 /**
  * struct pgo_format - a format
@@ -188,11 +196,43 @@ static void report_profile(const struct pgo_format *format, const struct edge_pr
 			      (unsigned long long)edges->unweighted);
 }
 
+/* Print whether the functions of a file have enough samples. */
+static int check_functions(const struct edge_profile *profile, const struct options *options)
+{
+	u32 number = options->number ?: CHECK_FUNCTIONS_DEFAULT;
+	struct profile_check check;
+	json_object *json = NULL;
+	size_t width, height;
+	int r = profile_check_init(profile, &check), status = STATUS_OK;
+
+	if (r < 0) {
+		status = message_fail(STATUS_FAILED, "pgo: %s", strerror(-r));
+	} else if (!check.functions) {
+		status = message_fail(
+			STATUS_STATE,
+			"pgo: %s has no branches in a function of %s; --binary selects "
+			"another file",
+			options->input, profile->edges->file[profile->file].path);
+	} else if (options->json) {
+		json = profile_check_make_json(&check, number);
+		puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+								  JSON_C_TO_STRING_NOSLASHESCAPE));
+		json_object_put(json);
+	} else {
+		term_get_size(&width, &height);
+		profile_check_print(stdout, &check, number, width, term_uses_colour());
+	}
+	profile_check_deinit(&check);
+	return status;
+}
+
+/* Write a file in a format, or check it if @format is NULL. */
 static int convert_file(const struct edge_recording *edges, u32 file,
 			const struct pgo_format *format, const struct options *options)
 {
 	struct edge_profile profile;
-	int r = edge_profile_init(edges, file, &options->folders, format->frames, &profile), status;
+	bool symbols = !format || format->symbols, frames = format && format->frames;
+	int r = edge_profile_init(edges, file, &options->folders, frames, &profile), status;
 
 	if (r < 0)
 		status = message_fail(STATUS_UNREADABLE, "pgo: %s",
@@ -202,22 +242,25 @@ static int convert_file(const struct edge_recording *edges, u32 file,
 	else if (profile.names.machine != EM_AARCH64)
 		status = message_fail(STATUS_USAGE, "pgo: %s has no arm64 code",
 				      edges->file[file].path);
-	else if (format->symbols && !has_functions(&profile))
+	else if (symbols && !has_functions(&profile))
 		status = message_fail(STATUS_STATE,
-				      "pgo: %s has no symbols of functions; --format %s needs the "
+				      "pgo: %s has no symbols of functions; %s%s needs the "
 				      "file before it is stripped",
-				      edges->file[file].path, format->name);
-	else if (format->frames && !has_lines(&profile))
+				      edges->file[file].path, format ? "--format " : "check",
+				      format ? format->name : "");
+	else if (frames && !has_lines(&profile))
 		status =
 			message_fail(STATUS_STATE,
 				     "pgo: %s has no debug data with the lines of its functions; "
 				     "compile it with \"clang -g -fdebug-info-for-profiling\", and "
 				     "do not strip it",
 				     edges->file[file].path);
+	else if (!format)
+		status = check_functions(&profile, options);
 	else
 		status = write_output(
 			options, &(struct profile_output){ .format = format, .profile = &profile });
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && format)
 		report_profile(format, &profile);
 	edge_profile_deinit(&profile);
 	return status;
@@ -228,7 +271,7 @@ static int convert_recording(const struct options *options, const struct pgo_for
 	const struct input_request request = input_request_from_options(options);
 	struct edge_recording edges;
 	u32 file = EDGE_NO_FILE;
-	int status = edge_recording_load(&request, format->frames, &edges), shown;
+	int status = edge_recording_load(&request, format && format->frames, &edges), shown;
 
 	/* A damaged recording is converted, too; @status reports the damage. */
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
@@ -262,6 +305,22 @@ static int merge_run(int argc, char **argv)
 	return status;
 }
 
+/* Run "speprof pgo check FILE"; the first argument is the name for errors. */
+static int check_run(int argc, char **argv)
+{
+	struct options options;
+	int status = options_parse(argc, argv, "ijnCMLYFy", &options);
+
+	if (status)
+		return status;
+	if (!options.input)
+		status = message_fail(STATUS_USAGE, "pgo check: needs a recording");
+	else
+		status = convert_recording(&options, NULL);
+	filter_free(options.filter);
+	return status;
+}
+
 int pgo_run(int argc, char **argv)
 {
 	const struct pgo_format *format;
@@ -271,6 +330,10 @@ int pgo_run(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "merge") == 0) {
 		argv[1] = argv[0];
 		return merge_run(argc - 1, argv + 1);
+	}
+	if (argc > 1 && strcmp(argv[1], "check") == 0) {
+		argv[1] = argv[0];
+		return check_run(argc - 1, argv + 1);
 	}
 	status = options_parse(argc, argv, "iCEMLoYFy", &options);
 

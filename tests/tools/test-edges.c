@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "pgo/autofdo-profile.h"
+#include "pgo/profile-check.h"
 
 static struct edge_key make_key(u32 kind, u32 from_file, u64 from, u32 to_file, u64 to)
 {
@@ -255,9 +256,109 @@ static void test_autofdo(void **state)
 	edge_table_clear(&edges.table);
 }
 
+static void add_samples(struct edge_table *table, struct edge_key k, u32 samples)
+{
+	for (u32 i = 0; i < samples; i++)
+		add(table, k, 1000, 0);
+}
+
+static char *print_check(const struct profile_check *check, u32 number)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	profile_check_print(out, check, number, 0, false);
+	fclose(out);
+	return text;
+}
+
+#define CHECK_EXPLANATION                                                                        \
+	"\nHot functions together have 90 % of the branches in functions. A function has "       \
+	"enough samples if the\n"                                                                \
+	"error of each edge's share is at most 5 % with 95 % confidence: 1.96 sqrt(p (1 - p) / " \
+	"(n + 4)),\n"                                                                            \
+	"where p = (k + 2) / (n + 4), for k of the function's n samples.\n"
+
+/*
+ * Fill the edges of /b: 600 samples in main, half of them of each edge, 100 in "a b\c", and fewer in
+ * no function and in a function that is not hot.
+ */
+static void fill_checked_edges(struct edge_recording *edges)
+{
+	add_samples(&edges->table, make_key(EDGE_TAKEN, 1, 0x110, 1, 0x200), 300);
+	add_samples(&edges->table, make_key(EDGE_NOT_TAKEN, 1, 0x110, 1, 0x114), 300);
+	add_samples(&edges->table, make_key(EDGE_RUN, 1, 0x100, 1, 0x110), 600);
+	add_samples(&edges->table, make_key(EDGE_TAKEN, 1, 0x200, 1, 0x100), 50);
+	add_samples(&edges->table, make_key(EDGE_TAKEN, 1, 0x200, 0, 0x100), 30);
+	add_samples(&edges->table, make_key(EDGE_TAKEN, 1, 0x200, 0, 0x200), 20);
+	add_samples(&edges->table, make_key(EDGE_TAKEN, 1, 0x300, 1, 0x100), 24);
+	add_samples(&edges->table, make_key(EDGE_TAKEN, 1, 0x400, 1, 0x100), 1);
+	add_samples(&edges->table, make_key(EDGE_TAKEN, 0, 0x400, 1, 0x100), 275);
+	edge_table_sort(&edges->table);
+}
+
+static void test_check_judges_functions(void **state)
+{
+	struct edge_file files[] = {
+		{ .path = "/a\n", .samples = 275 },
+		{ .path = "/b", .build_id = { 0xca, 0x0e }, .build_id_size = 2, .samples = 725 },
+	};
+	struct edge_recording edges = {
+		.table.max = 100,
+		.file = files,
+		.files = 2,
+		.backend = BACKEND_EMULATED,
+		.duration_ns = 10000000000,
+		/* Neoverse N1 r3p1 has the erratum, r4p1 has not, and Neoverse N2 has not. */
+		.hardware = { .midr = { 0x410fd490, 0x413fd0c1, 0x414fd0c1 }, .cores = 3 },
+	};
+	struct edge_profile profile = {
+		.edges = &edges,
+		.file = 1,
+		.names = { .name = names, .count = ARRAY_SIZE(names) },
+	};
+	struct profile_check check;
+	char *text;
+
+	(void)state;
+	fill_checked_edges(&edges);
+	assert_int_equal(profile_check_init(&profile, &check), 0);
+	assert_int_equal(check.functions, 3);
+	assert_int_equal(check.hot, 2);
+	/* 1.96 sqrt(0.5 * 0.5 / 104), and (0.25 (1.96 / 0.05)^2 - 4) / 100 */
+	assert_true(check.function[1].error > 0.0960 && check.function[1].error < 0.0961);
+	assert_true(check.times > 3.801 && check.times < 3.802);
+	text = print_check(&check, 20);
+	assert_string_equal(
+		text,
+		"/b, build id ca0e: 725 sampled branches, 72.5 % of the recording\n"
+		"not checked: /a\\x0a, build id unknown: 275 sampled branches, 27.5 % of the "
+		"recording\n\n"
+		" SHARE  SAMPLES  EDGES   HOTTEST EDGE  VERDICT                  FUNCTION\n"
+		"82.8 %      600      2  50.0 +- 4.0 %  enough                   main\n"
+		"13.8 %      100      3  50.0 +- 9.6 %  needs 3.8 times as many  a "
+		"b\\c\n" CHECK_EXPLANATION
+		"Warning: EMULATED SPU: branches are true, mispredictions are modelled\n"
+		"Warning: Neoverse N1 r3p1 has erratum 1694299: too many samples at targets of "
+		"branches, too few at some instructions after them; more samples do not help, r4p1 "
+		"of the core is corrected\n"
+		"Warning: 3.3 % of the file's sampled branches are in no function\n"
+		"1 of 2 hot functions have enough samples: for all, record 3.8 times as long, "
+		"which is 39 s at this rate.\n");
+	free(text);
+	text = print_check(&check, 1);
+	assert_non_null(strstr(text, "main\n1 more hot functions: -n 2 shows all\n"));
+	free(text);
+	profile_check_deinit(&check);
+	edge_table_clear(&edges.table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_check_judges_functions),
 		cmocka_unit_test(test_edges_are_counted),
 		cmocka_unit_test(test_full_table_counts_drops),
 		cmocka_unit_test(test_formats),

@@ -9,6 +9,7 @@
 
 #include "codec/data-source.h"
 #include "doctor.h"
+#include "lib/core-erratum.h"
 
 #define ADVICE_AS_ROOT	   "sudo speprof doctor"
 #define ADVICE_LOAD_DRIVER "load a driver: see the checks module and driver"
@@ -339,46 +340,23 @@ void check_firmware(const struct examined_machine *machine, struct doctor_findin
 		report_missing_in_firmware(machine, madt, f);
 }
 
-/*
- * Public errata of cores that bias samples, and the last variant and revision of the core with the
- * erratum. Arm's errata notices have the numbers.
- */
-static const struct {
-	u32 part; /* MIDR_EL1.Implementer and PartNum, without variant and revision */
-	u32 last; /* (Variant << 4 | Revision) of the last core with the erratum */
-	const char *core;
-	const char *found;
-} errata[] = {
-	{ 0x410fd0c0, 0x40, "Neoverse N1",
-	  "erratum 1694299: too many samples at targets of branches, too few at some "
-	  "instructions after them" },
-};
-
 void check_errata(const struct examined_machine *machine, struct doctor_finding *f)
 {
-	char midr[64];
-	u32 value;
+	char midr[64], erratum[CORE_ERRATUM_SIZE];
+	u64 value;
 
 	if (finding_skip_without_spe(machine, f))
 		return;
 	find_core_name(machine, midr, sizeof(midr));
-	value = (u32)strtoull(midr, NULL, 16);
-	if (!value) {
+	value = strtoull(midr, NULL, 16);
+	if (!value)
 		finding_set_unknown(f, "", "MIDR_EL1 is not visible here");
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(errata); i++) {
-		u32 revision = (value >> 16 & 0xf0) | (value & 0xf);
-
-		if ((value & 0xff0ffff0) != errata[i].part || revision > errata[i].last)
-			continue;
+	else if (core_erratum_describe(value, erratum))
 		finding_set_note(
 			f, CAUSE_ERRATUM,
 			"nothing: compare functions rather than single instructions; r4p1 of this "
 			"core is corrected",
-			"%s r%up%u has %s", errata[i].core, revision >> 4, revision & 0xf,
-			errata[i].found);
-		return;
-	}
-	finding_set_fine(f, "none is known for MIDR_EL1 %s", midr);
+			"%s", erratum);
+	else
+		finding_set_fine(f, "none is known for MIDR_EL1 %s", midr);
 }

@@ -127,8 +127,10 @@ static int count_branch(struct edge_recording *edges, const struct profile_sampl
 	if (r < 0 || (key->from_file == EDGE_NO_FILE && key->to_file == EDGE_NO_FILE))
 		return r;
 	edges->samples++;
-	if (key->kind == EDGE_TAKEN && key->from_file != EDGE_NO_FILE)
-		edges->file[key->from_file].taken += weight;
+	if (key->from_file != EDGE_NO_FILE) {
+		edges->file[key->from_file].samples++;
+		edges->file[key->from_file].taken += key->kind == EDGE_TAKEN ? weight : 0;
+	}
 	return edge_table_add(&edges->table, key, weight, wrong ? weight : 0);
 }
 
@@ -216,6 +218,8 @@ int edge_recording_load(const struct input_request *request, bool instructions,
 	if (loading.observer.profile)
 		profile_remove_observer(&loading.observer);
 	ret_edges->backend = input.backend;
+	ret_edges->hardware = input.hardware;
+	ret_edges->duration_ns = input.duration_ns;
 	input_deinit(&input);
 	ret_edges->attributor = NULL;
 	if ((status == STATUS_OK || status == STATUS_DAMAGED) && ret_edges->error)

@@ -16,6 +16,7 @@
  * @build_id, @build_id_size: its build id; 0 bytes if it is unknown
  * @inode: number of the file; 0 if it is unknown
  * @taken: weighted number of taken branches in it
+ * @samples: sampled branches in it
  */
 struct edge_file {
 	char *path;
@@ -23,6 +24,7 @@ struct edge_file {
 	u8 build_id_size;
 	u64 inode;
 	u64 taken;
+	u64 samples;
 };
 
 /**
@@ -34,6 +36,8 @@ struct edge_file {
  * @unweighted: samples without a known interval, which count as 1
  * @last: index of the file of the previous location, which is likely the next one
  * @backend: &enum sample_backend that was recorded
+ * @hardware: the SPUs that wrote the recording
+ * @duration_ns: time from the start of the first window to the end of the last; 0: not recorded
  * @instructions: count instructions as EDGE_EXECUTED, too
  * @attributor: finds the locations of samples
  * @error: the first error while the samples were counted; a negative errno, or 0
@@ -48,6 +52,8 @@ struct edge_recording {
 	u64 unweighted;
 	u32 last;
 	u8 backend;
+	struct recorded_hardware hardware;
+	u64 duration_ns;
 	bool instructions;
 	struct attributor *attributor;
 	int error;

@@ -68,6 +68,7 @@ int edge_table_add(struct edge_table *table, const struct edge_key *key, u64 cou
 	}
 	table->edge[*slot - 1].count += count;
 	table->edge[*slot - 1].mispredicted += mispredicted;
+	table->edge[*slot - 1].samples++;
 	return 0;
 }
 

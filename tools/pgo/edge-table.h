@@ -42,11 +42,13 @@ struct edge_key {
  * struct counted_edge - an edge with its counts
  * @count: estimated number of executions: samples, weighted by their interval
  * @mispredicted: those that were mispredicted
+ * @samples: number of samples
  */
 struct counted_edge {
 	struct edge_key key;
 	u64 count;
 	u64 mispredicted;
+	u64 samples;
 };
 
 /**
@@ -68,7 +70,7 @@ struct edge_table {
 };
 
 /**
- * edge_table_add() - add to the counts of an edge
+ * edge_table_add() - add a sample to the counts of an edge
  * @table: a table that is not sorted
  * @key: the edge
  * @count: what to add to &counted_edge.count

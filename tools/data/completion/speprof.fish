@@ -104,7 +104,7 @@ function __speprof_words
 		case module
 			echo reload
 		case pgo
-			echo merge
+			string split ' ' -- 'check merge'
 			__fish_complete_path (commandline -ct)
 		case help
 			__speprof_verbs
