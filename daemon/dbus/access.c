@@ -120,10 +120,10 @@ static const char *get_polkit_action(enum access_level level)
 }
 
 /*
- * Evaluate polkit's reply "(bba{ss})", or its error. Return 0 if polkit authorized the caller, else
- * a negative errno with @ret_error set.
+ * Evaluate polkit's reply "(bba{ss})", or its error, to the query for @action. Return 0 if polkit
+ * authorized the caller, else a negative errno with @ret_error set.
  */
-static int polkit_reply_to_error(sd_bus_message *reply, sd_bus_error *ret_error)
+static int polkit_reply_to_error(sd_bus_message *reply, const char *action, sd_bus_error *ret_error)
 {
 	const sd_bus_error *error = sd_bus_message_get_error(reply);
 	int authorized = 0, challenge = 0, r;
@@ -147,10 +147,12 @@ static int polkit_reply_to_error(sd_bus_message *reply, sd_bus_error *ret_error)
 	if (authorized)
 		return 0;
 	if (challenge)
-		return sd_bus_error_set(ret_error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
-					"polkit requires authentication, which this call does not "
-					"allow. Retry with interactive authorization.");
-	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this call.");
+		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
+					 "polkit requires authentication for %s: run the call as "
+					 "root, or allow interactive authorization.",
+					 action);
+	return sd_bus_error_setf(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+				 "polkit denied this call, which needs %s.", action);
 }
 
 static void query_unlink(struct polkit_query *query)
@@ -188,7 +190,7 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r;
 
-	polkit_reply_to_error(reply, &query->error);
+	polkit_reply_to_error(reply, get_polkit_action(query->level), &query->error);
 	query->done = true;
 	name_watch_stop(&query->peer);
 	r = sd_bus_message_rewind(message, true);

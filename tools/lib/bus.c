@@ -102,7 +102,9 @@ static const struct {
  */
 static bool is_daemon_message(const sd_bus_error *error)
 {
-	return sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED) && error->message &&
+	return (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED) ||
+		sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED)) &&
+	       error->message &&
 	       (!strncmp(error->message, "Only root", strlen("Only root")) ||
 		!strncmp(error->message, "polkit", strlen("polkit")));
 }
