@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof annotate: print the instructions of a function with their samples, next to the source. */
+/*
+ * speprof annotate: print the instructions of a function with their samples, next to the source, or
+ * compare two profiles of it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "annotate/branch-targets.h"
+#include "annotate/listing-diff.h"
 #include "annotate/listing-print.h"
-#include "lib/input.h"
 #include "lib/message.h"
 #include "lib/options.h"
+#include "lib/profile-rows.h"
 #include "lib/terminal.h"
+#include "lib/text.h"
 #include "verb.h"
 
 static void print_json(const struct listing *listing, const struct options *options, bool modelled)
@@ -21,99 +29,260 @@ static void print_json(const struct listing *listing, const struct options *opti
 	json_object_put(json);
 }
 
-static void print_text(struct input_recording *input, struct symbols_cache *symbols,
-		       const struct listing *listing, const struct options *options)
+static void print_text(const struct profile_rows *rows, const struct listing *listing,
+		       const struct options *options)
 {
 	struct view_format format = {
 		.name = input_get_printed_name(options->input),
+		.making = rows->making,
 		.colour = term_uses_colour(),
 	};
-	struct view_header header;
 	size_t height;
 
-	input_get_header(input, symbols, &header);
 	term_get_size(&format.width, &height);
-	format_print_header(stdout, &header, &format);
-	listing_print(stdout, listing, input->backend == BACKEND_EMULATED, format.width,
+	format_print_header(stdout, &rows->header, &format);
+	listing_print(stdout, listing, rows->header.backend == BACKEND_EMULATED, format.width,
 		      format.colour);
 }
 
-/* List the functions of a query, and print them. */
-static int annotate_result(const struct input_request *request, struct input_recording *input,
-			   struct symbols_cache *symbols, const struct query_result *result,
-			   const struct options *options)
+/* Load the rows of a profile, each an instruction, and the symbols for their source lines. */
+static int load_rows(const struct options *options, struct profile_rows *ret_rows)
 {
-	struct listing listing;
-	int r = listing_init(result, symbols, &input->folders, &listing);
-
-	if (r == 0)
-		r = branch_targets_count(request, input, symbols, &listing);
-	if (r == 0 && options->json)
-		print_json(&listing, options, input->backend == BACKEND_EMULATED);
-	else if (r == 0)
-		print_text(input, symbols, &listing, options);
-	listing_deinit(&listing);
-	return r;
-}
-
-static int annotate_input(const struct input_request *request, struct input_recording *input,
-			  const struct options *options)
-{
-	struct query_source source = { .profile = input->profile };
 	struct query query = options->query;
-	struct query_result *result = NULL;
 	struct query_error error;
-	int r;
+	int status, r = 0;
 
 	query.sort = MEASURE_SAMPLES;
 	query.limit = 0;
 	query_parse_group(LISTING_KEYS, &query, &error);
-	r = input_new_symbols(input, &source.symbols);
-	if (r == 0)
-		r = query_run(&source, &query, &result, &error);
-	if (r == 0)
-		r = annotate_result(request, input, source.symbols, result, options);
-	else if (r == -ENOENT)
-		r = message_fail(STATUS_STATE, "annotate: %s", error.text);
-	query_result_free(result);
-	symbols_free(source.symbols);
-	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r)) : r;
+	status = profile_rows_load("annotate", options, &query, false, ret_rows);
+	/* Only rows of a recording have symbols. */
+	if ((status == STATUS_OK || status == STATUS_DAMAGED) && !ret_rows->symbols)
+		r = input_new_symbols(&ret_rows->input, &ret_rows->symbols);
+	return r < 0 ? message_fail(STATUS_FAILED, "annotate: %s", strerror(-r)) : status;
 }
 
-static int annotate_recording(const struct options *options)
+static int annotate_rows(struct profile_rows *rows, const struct options *options)
 {
 	const struct input_request request = input_request_from_options(options);
-	struct input_recording input;
-	int status = input_load(&request, &input), shown;
+	struct listing listing;
+	int r = listing_init(&rows->rows, rows->symbols, &options->folders, &listing);
+
+	/* Only a recording has the targets of branches. */
+	if (r == 0 && rows->result)
+		r = branch_targets_count(&request, &rows->input, rows->symbols, &listing);
+	if (r == 0 && options->json)
+		print_json(&listing, options, rows->header.backend == BACKEND_EMULATED);
+	else if (r == 0)
+		print_text(rows, &listing, options);
+	listing_deinit(&listing);
+	return r < 0 ? message_fail(STATUS_FAILED, "annotate: %s", strerror(-r)) : STATUS_OK;
+}
+
+static int annotate_profile(const struct options *options)
+{
+	struct profile_rows rows;
+	int status = load_rows(options, &rows), shown;
 
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		shown = annotate_input(&request, &input, options);
+		shown = annotate_rows(&rows, options);
 		status = shown ? shown : status;
 	}
-	input_deinit(&input);
+	profile_rows_deinit(&rows);
 	return status;
+}
+
+/* ---- Two profiles --------------------------------------------------------------- */
+
+/**
+ * struct annotate_side - one of two profiles
+ * @options: which profile it is
+ * @rows: its rows
+ * @listing: its functions
+ */
+struct annotate_side {
+	struct options options;
+	struct profile_rows rows;
+	struct listing listing;
+};
+
+static json_object *make_side_json(const struct annotate_side *side)
+{
+	json_object *json = json_object_new_object();
+	char name[TABLE_CELL_SIZE];
+
+	profile_rows_format_name(&side->rows, &side->options, name, sizeof(name));
+	json_object_object_add(json, "profile", json_object_new_string(name));
+	json_object_object_add(
+		json, "modelled",
+		json_object_new_boolean(side->rows.header.backend == BACKEND_EMULATED));
+	json_object_object_add(json, "samples", json_object_new_uint64(side->rows.header.records));
+	return json;
+}
+
+static void print_diff_json(const struct listing_diff *diff, const struct annotate_side *side)
+{
+	json_object *json = json_object_new_object();
+
+	json_object_object_add(json, "schema_version", json_object_new_int(1));
+	json_object_object_add(json, "function",
+			       json_object_new_string(side[DIFF_BEFORE].options.function));
+	json_object_object_add(json, "before", make_side_json(&side[DIFF_BEFORE]));
+	json_object_object_add(json, "after", make_side_json(&side[DIFF_AFTER]));
+	json_object_object_add(json, "functions", listing_diff_make_json(diff));
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(json);
+}
+
+static void print_diff_text(const struct listing_diff *diff, const struct annotate_side *side)
+{
+	static const char *const names[DIFF_SIDES] = { "before", "after" };
+	char samples[TEXT_NUMBER_SIZE], name[TABLE_CELL_SIZE];
+	size_t width, height;
+
+	for (enum diff_side i = 0; i < DIFF_SIDES; i++) {
+		profile_rows_format_name(&side[i].rows, &side[i].options, name, sizeof(name));
+		printf("%-6s  %s: %s samples%s\n", names[i], name,
+		       text_format_count(samples, side[i].rows.header.records),
+		       side[i].rows.header.backend == BACKEND_EMULATED ?
+			       ", modelled by an EMULATED SPU" :
+			       "");
+	}
+	term_get_size(&width, &height);
+	listing_diff_print(stdout, diff, width, term_uses_colour());
+}
+
+static int diff_print(const struct annotate_side *side)
+{
+	const struct listing *const listing[DIFF_SIDES] = { &side[DIFF_BEFORE].listing,
+							    &side[DIFF_AFTER].listing };
+	bool modelled = side[DIFF_BEFORE].rows.header.backend == BACKEND_EMULATED ||
+			side[DIFF_AFTER].rows.header.backend == BACKEND_EMULATED;
+	struct listing_diff diff;
+	int r = listing_diff_init(listing, modelled, &diff);
+
+	if (r == 0 && side->options.json)
+		print_diff_json(&diff, side);
+	else if (r == 0)
+		print_diff_text(&diff, side);
+	listing_diff_deinit(&diff);
+	return r;
+}
+
+/* Load a side. Return an &enum verb_exit_status. */
+static int side_load(struct annotate_side *side)
+{
+	int status = load_rows(&side->options, &side->rows), r;
+
+	if (status != STATUS_OK && status != STATUS_DAMAGED)
+		return status;
+	r = listing_init(&side->rows.rows, side->rows.symbols, &side->options.folders,
+			 &side->listing);
+	return r < 0 ? message_fail(STATUS_FAILED, "annotate: %s", strerror(-r)) : status;
+}
+
+static int annotate_diff(struct annotate_side *side)
+{
+	int damaged = STATUS_OK, status = STATUS_OK, r;
+
+	for (enum diff_side i = 0; i < DIFF_SIDES; i++) {
+		status = side_load(&side[i]);
+		if (status == STATUS_DAMAGED)
+			damaged = status;
+		else if (status)
+			break;
+	}
+	r = status && status != STATUS_DAMAGED ? 0 : diff_print(side);
+	for (enum diff_side i = 0; i < DIFF_SIDES; i++) {
+		listing_deinit(&side[i].listing);
+		profile_rows_deinit(&side[i].rows);
+	}
+	if (r < 0)
+		return message_fail(STATUS_FAILED, "annotate: %s", strerror(-r));
+	return status ?: damaged;
+}
+
+/* ---- The command line ----------------------------------------------------------- */
+
+/* Options that choose a profile, or samples of it. */
+#define SIDE_OPTIONS "cCMFLYAQZyguNWd"
+/* Options that apply to both profiles. */
+#define COMMON_OPTIONS "jVx2"
+
+/* Parse "--diff FUNCTION [OPTIONS] [BEFORE] -- [OPTIONS] [AFTER]". */
+static int parse_sides(int argc, char **argv, int separator, struct annotate_side *side)
+{
+	struct options *before = &side[DIFF_BEFORE].options, *after = &side[DIFF_AFTER].options;
+	char *verb = argv[0];
+	int status;
+
+	argv[separator] = NULL;
+	status = options_parse(separator, argv, SIDE_OPTIONS COMMON_OPTIONS, before);
+	argv[separator] = verb;
+	if (!status)
+		status = options_parse(argc - separator, argv + separator, SIDE_OPTIONS, after);
+	if (!status && !before->diff)
+		return message_fail(
+			STATUS_USAGE,
+			"annotate: \"--\" is between two profiles, which --diff compares");
+	if (!status && before->after)
+		return message_fail(STATUS_USAGE,
+				    "annotate: \"%s\": each side of \"--\" is one profile",
+				    before->after);
+	after->function = after->query.select.function = before->function;
+	return status;
+}
+
+/* Parse "[--diff] FUNCTION [OPTIONS] [FILE [FILE]]": the options apply to both files. */
+static int parse_files(int argc, char **argv, struct annotate_side *side)
+{
+	struct options *before = &side[DIFF_BEFORE].options, *after = &side[DIFF_AFTER].options;
+	int status = options_parse(argc, argv, SIDE_OPTIONS COMMON_OPTIONS "p", before);
+
+	if (status)
+		return status;
+	*after = *before;
+	after->input = after->query.recording = before->after;
+	if (!before->diff && before->after)
+		return message_fail(STATUS_USAGE,
+				    "annotate: unexpected argument \"%s\"; --diff compares two "
+				    "profiles",
+				    before->after);
+	if (before->diff && !before->after)
+		return message_fail(STATUS_USAGE,
+				    "annotate: --diff needs two profiles: files before and after "
+				    "the change, or a \"--\" between the options of both");
+	return STATUS_OK;
+}
+
+static int check_sides(const struct annotate_side *side)
+{
+	if (!side->options.function)
+		return message_fail(STATUS_USAGE,
+				    "annotate: needs a function; \"speprof report\" lists the "
+				    "functions of the daemon's profile, or of a recording");
+	for (enum diff_side i = 0; i < DIFF_SIDES; i++)
+		if (side[i].options.input && strcmp(side[i].options.input, "-") == 0)
+			return message_fail(STATUS_USAGE,
+					    "annotate: -: a recording is read twice; name a file");
+	return STATUS_OK;
 }
 
 int annotate_run(int argc, char **argv)
 {
-	struct options options;
-	int status = options_parse(argc, argv, "jcpCMFLYAQZVygu", &options);
+	struct annotate_side side[DIFF_SIDES] = { 0 };
+	int separator = options_find_separator(argc, argv);
+	int status = separator ? parse_sides(argc, argv, separator, side) :
+				 parse_files(argc, argv, side);
 
-	if (status)
-		return status;
-	if (!options.function)
+	if (!status)
+		status = check_sides(side);
+	if (!status)
 		status =
-			message_fail(STATUS_USAGE,
-				     "annotate: needs a function and a recording; \"speprof report "
-				     "FILE\" lists functions");
-	else if (!options.input)
-		status = message_fail(STATUS_USAGE,
-				      "annotate: needs a recording after the function");
-	else if (strcmp(options.input, "-") == 0)
-		status = message_fail(STATUS_USAGE,
-				      "annotate: -: a recording is read twice; name a file");
-	else
-		status = annotate_recording(&options);
-	filter_free(options.filter);
+			side->options.diff ? annotate_diff(side) : annotate_profile(&side->options);
+	if (side[DIFF_AFTER].options.filter != side[DIFF_BEFORE].options.filter)
+		filter_free(side[DIFF_AFTER].options.filter);
+	filter_free(side[DIFF_BEFORE].options.filter);
 	return status;
 }

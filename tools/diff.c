@@ -152,24 +152,6 @@ static void load_row_names(const struct diff_comparison *c, const struct diff_ro
 	c->side[side].loaded.rows.row(c->side[side].loaded.rows.ctx, row->row[side], c->row);
 }
 
-/* Write a name of a profile. */
-static void write_side_name(const struct diff_recording *s, char *to, size_t size)
-{
-	const struct options *o = &s->options;
-
-	if (o->input)
-		snprintf(to, size, "%s", o->input);
-	else if (o->until_us)
-		snprintf(to, size, "%.150s", s->loaded.making);
-	else if (o->filter)
-		snprintf(to, size, "daemon, --filter '%s'", o->filter_text);
-	else
-		snprintf(to, size, "daemon, session %s, %s%s", o->session ? o->session : "machine",
-			 o->period == VIEW_SPAN_START ? "since its " : "the last ",
-			 view_span_name(o->period));
-	text_clean(to);
-}
-
 /* Text */
 
 static void print_side(const struct diff_comparison *c, enum diff_side side)
@@ -178,7 +160,7 @@ static void print_side(const struct diff_comparison *c, enum diff_side side)
 	const struct diff_recording *s = &c->side[side];
 	char samples[TEXT_NUMBER_SIZE], effective[TEXT_NUMBER_SIZE], name[TABLE_CELL_SIZE];
 
-	write_side_name(s, name, sizeof(name));
+	profile_rows_format_name(&s->loaded, &s->options, name, sizeof(name));
 	printf("%-6s  %s: %s samples, effectively %s%s\n", names[side], name,
 	       text_format_count(samples, diff_get_total(c->diff, side)->counts.samples),
 	       text_format_count(effective, diff_get_total(c->diff, side)->effective),
@@ -312,7 +294,7 @@ static json_object *make_side_json(const struct diff_comparison *c, enum diff_si
 	const char *file = s->options.input;
 	char name[TABLE_CELL_SIZE];
 
-	write_side_name(s, name, sizeof(name));
+	profile_rows_format_name(&s->loaded, &s->options, name, sizeof(name));
 	json_object_object_add(json, "recording", file ? json_object_new_string(file) : NULL);
 	json_object_object_add(json, "profile", json_object_new_string(name));
 	json_object_object_add(json, "sums_only", json_object_new_boolean(s->loaded.brief));
@@ -514,14 +496,6 @@ static int comparison_run(struct diff_comparison *c)
 /* Options that apply to both profiles. */
 #define COMMON_OPTIONS "jGsnSH"
 
-static int find_separator(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "--"))
-			return i;
-	return 0;
-}
-
 /* Give the second side the keys and the measure of the first one. */
 static int share_query(struct diff_comparison *c)
 {
@@ -621,7 +595,7 @@ static int check_html(struct options *options)
 
 static int comparison_parse(int argc, char **argv, struct diff_comparison *c)
 {
-	int separator = find_separator(argc, argv);
+	int separator = options_find_separator(argc, argv);
 	int status = separator ? parse_sides(argc, argv, separator, c) : parse_files(argc, argv, c);
 
 	if (!status)

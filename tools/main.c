@@ -109,8 +109,10 @@ static const struct verb verbs[] = {
 	{
 		.name = "annotate",
 		.synopsis = "[-j] [-c NAME] [-p PID] [--program NAME] [--binary PATH] [-C CPUS] "
-			    "[--midr MIDR] [--filter EXPRESSION] [--threads N] [--symfs DIR] "
-			    "[--debug-dir DIR] [--debuginfod URLS] FUNCTION FILE",
+			    "[--midr MIDR] [--filter EXPRESSION] [-d SEC] [--threads N] "
+			    "[--last PERIOD] [--session NAME] [--symfs DIR] [--debug-dir DIR] "
+			    "[--debuginfod URLS] FUNCTION [FILE] | "
+			    "--diff FUNCTION FILE FILE",
 		.help = "print the instructions of a function with their samples, beside the "
 			"source",
 		.run = annotate_run,

@@ -5,9 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "lib/table.h"
 #include "lib/text.h"
-#include "source-text.h"
 
 enum listing_column {
 	COLUMN_SAMPLES,
@@ -114,6 +112,11 @@ static void levels_set(struct text_table *table, u32 at, const struct profile_co
 	table_set_cell(table, at, COLUMN_LEVELS, text);
 }
 
+static double get_p99(const struct query_row *row)
+{
+	return row->brief ? row->p99 : measure_compute(MEASURE_P99, &row->counters, UNITS);
+}
+
 static void counters_set(struct text_table *table, u32 at, const struct query_row *row)
 {
 	const struct profile_counters *c = &row->counters;
@@ -123,7 +126,8 @@ static void counters_set(struct text_table *table, u32 at, const struct query_ro
 	cell_set(table, at, COLUMN_SHARE, "%.1f %%", compute_percent(row->part, row->whole));
 	if (c->latency[PROFILE_TOTAL].count) {
 		cell_set(table, at, COLUMN_MEAN, "%.1f", measure_compute(MEASURE_MEAN, c, UNITS));
-		cell_set(table, at, COLUMN_P99, "%.0f", measure_compute(MEASURE_P99, c, UNITS));
+		if (!row->brief || row->p99)
+			cell_set(table, at, COLUMN_P99, "%.0f", get_p99(row));
 	}
 	if (counters_get_memory_accesses(c))
 		levels_set(table, at, c);
@@ -132,17 +136,27 @@ static void counters_set(struct text_table *table, u32 at, const struct query_ro
 			 compute_percent(c->counts.mispredicted, c->counts.kind[SPE_KIND_BRANCH]));
 }
 
+void listing_format_source(struct source_text *source, const struct source_line *line,
+			   char to[static TABLE_CELL_SIZE])
+{
+	const char *slash = strrchr(line->file, '/');
+	char text[TABLE_CELL_SIZE];
+
+	*to = '\0';
+	if (!line->line)
+		return;
+	source_text_get_line(source, line->file, line->line, text, sizeof(text));
+	snprintf(to, TABLE_CELL_SIZE, "%.60s:%u  %.80s", slash ? slash + 1 : line->file, line->line,
+		 text);
+}
+
 static void source_set(struct listing_printer *p, struct text_table *table, u32 at,
 		       const struct source_line *source)
 {
-	const char *slash = strrchr(source->file, '/');
 	char text[TABLE_CELL_SIZE];
 
-	if (!source->line)
-		return;
-	source_text_get_line(&p->source, source->file, source->line, text, sizeof(text));
-	cell_set(table, at, COLUMN_SOURCE, "%.60s:%u  %.80s", slash ? slash + 1 : source->file,
-		 source->line, text);
+	listing_format_source(&p->source, source, text);
+	table_set_cell(table, at, COLUMN_SOURCE, text);
 }
 
 static void targets_add(struct text_table *table, const struct listing_line *line)
@@ -174,7 +188,7 @@ static void line_add(struct listing_printer *p, struct text_table *table,
 	u32 at = table_add_row(table);
 
 	if (line->row != LISTING_NO_ROW) {
-		query_result_get_row(p->listing->result, line->row, p->row);
+		p->listing->rows->row(p->listing->rows->ctx, line->row, p->row);
 		counters_set(table, at, p->row);
 	}
 	cell_set(table, at, COLUMN_OFFSET, "0x%" PRIx64, line->offset);
@@ -267,10 +281,10 @@ static void add_counters(json_object *json, const struct query_row *row)
 		json, "mean",
 		total->count ? json_object_new_double(measure_compute(MEASURE_MEAN, c, UNITS)) :
 			       NULL);
-	json_object_object_add(
-		json, "p99",
-		total->count ? json_object_new_double(measure_compute(MEASURE_P99, c, UNITS)) :
-			       NULL);
+	json_object_object_add(json, "p99",
+			       total->count && (!row->brief || row->p99) ?
+				       json_object_new_double(get_p99(row)) :
+				       NULL);
 	add_u64(json, "memory", counters_get_memory_accesses(c));
 	add_u64(json, "branches", c->counts.kind[SPE_KIND_BRANCH]);
 	add_u64(json, "mispredicted", c->counts.mispredicted);
@@ -288,7 +302,7 @@ static json_object *make_line_json(const struct listing *listing, const struct l
 	bool counted = line->row != LISTING_NO_ROW;
 
 	if (counted)
-		query_result_get_row(listing->result, line->row, row);
+		listing->rows->row(listing->rows->ctx, line->row, row);
 	json_object_object_add(json, "offset", make_offset_json(line->offset));
 	json_object_object_add(json, "instruction", make_text_json(line->text));
 	json_object_object_add(json, "file", make_text_json(line->source.file));

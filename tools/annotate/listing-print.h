@@ -6,7 +6,9 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "lib/table.h"
 #include "listing.h"
+#include "source-text.h"
 
 /**
  * listing_print() - print source and instructions side by side
@@ -19,6 +21,15 @@
  */
 void listing_print(FILE *out, const struct listing *listing, bool modelled, size_t width,
 		   bool colour);
+
+/**
+ * listing_format_source() - write "FILE:LINE  TEXT" of a source line
+ * @source: caches the file for the next call
+ * @line: the line
+ * @to: receives the text; "" if @line is unknown
+ */
+void listing_format_source(struct source_text *source, const struct source_line *line,
+			   char to[static TABLE_CELL_SIZE]);
 
 /** listing_json() - return the functions as an array */
 json_object *listing_json(const struct listing *listing);

@@ -49,16 +49,15 @@ static void instructions_free(struct counted_instruction *counted, u32 count)
 }
 
 /* Read all rows of the query, sorted by file and offset. */
-static struct counted_instruction *instructions_read(const struct query_result *result,
-						     u32 *ret_count)
+static struct counted_instruction *instructions_read(const struct query_rows *rows, u32 *ret_count)
 {
-	u32 count = query_result_get_row_count(result);
+	u32 count = rows->count;
 	struct counted_instruction *counted = calloc(count ? count : 1, sizeof(*counted));
 	struct query_row *row = malloc(sizeof(*row));
 	bool complete = counted && row;
 
 	for (u32 i = 0; complete && i < count; i++) {
-		query_result_get_row(result, i, row);
+		rows->row(rows->ctx, i, row);
 		counted[i] = (struct counted_instruction){
 			.binary = strdup(row->binary),
 			.build_id = strdup(row->build_id),
@@ -205,14 +204,14 @@ static int function_add(struct listing *listing, u32 *capacity,
 	return (int)used;
 }
 
-int listing_init(const struct query_result *result, struct symbols_cache *symbols,
+int listing_init(const struct query_rows *rows, struct symbols_cache *symbols,
 		 const struct symbol_folders *folders, struct listing *ret_listing)
 {
 	u32 count, capacity = 0, at = 0, end;
-	struct counted_instruction *counted = instructions_read(result, &count);
+	struct counted_instruction *counted = instructions_read(rows, &count);
 	int r = 0;
 
-	*ret_listing = (struct listing){ .result = result };
+	*ret_listing = (struct listing){ .rows = rows };
 	if (!counted)
 		return -ENOMEM;
 	while (at < count && r >= 0) {
@@ -246,7 +245,7 @@ void listing_deinit(struct listing *listing)
 	for (u32 i = 0; i < listing->functions; i++)
 		function_free(&listing->function[i]);
 	free(listing->function);
-	*listing = (struct listing){ .result = NULL };
+	*listing = (struct listing){ .rows = NULL };
 }
 
 static struct listing_line *line_find(const struct listing_function *f, u64 offset)

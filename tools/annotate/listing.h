@@ -6,7 +6,7 @@
 #ifndef SPEPROF_LISTING_H
 #define SPEPROF_LISTING_H
 
-#include "query/query-result.h"
+#include "query/query-rows.h"
 #include "symbols/function-code.h"
 #include "symbols/symbols.h"
 
@@ -31,7 +31,7 @@ struct listing_target {
  * struct listing_line - an instruction
  * @offset: its offset in the file
  * @text: the instruction, escaped; "" if unknown
- * @row: index of its row in the query's result; LISTING_NO_ROW: it has no samples
+ * @row: index of its row in the rows of the query; LISTING_NO_ROW: it has no samples
  * @target: targets of a branch, those with most samples first; @targets is their number
  * @other_targets: samples with targets beyond LISTING_TARGETS_MAX
  * @source: source line of the instruction
@@ -68,11 +68,11 @@ struct listing_function {
 
 /**
  * struct listing - all functions
- * @result: rows of the query with the keys LISTING_KEYS
+ * @rows: rows of the query with the keys LISTING_KEYS
  * @function: the functions, sorted by binary and offset; @functions is their number
  */
 struct listing {
-	const struct query_result *result;
+	const struct query_rows *rows;
 	struct listing_function *function;
 	u32 functions;
 };
@@ -82,14 +82,14 @@ struct listing {
 
 /**
  * listing_init() - read the instructions of the functions that a query has found
- * @result: rows with the keys LISTING_KEYS, without a limit; borrowed
+ * @rows: rows with the keys LISTING_KEYS; borrowed
  * @symbols: resolver of source lines; lookups in it block
  * @folders: where the files with the instructions are searched
  * @ret_listing: the listing; free it with listing_deinit(), also on failure
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.
  */
-int listing_init(const struct query_result *result, struct symbols_cache *symbols,
+int listing_init(const struct query_rows *rows, struct symbols_cache *symbols,
 		 const struct symbol_folders *folders, struct listing *ret_listing);
 
 /** listing_deinit() - free a listing */

@@ -25,6 +25,7 @@ static const struct option long_options[] = {
 	{ "debug-dir", required_argument, NULL, 'g' },
 	{ "debuginfod", required_argument, NULL, 'u' },
 	{ "delay", required_argument, NULL, 'd' },
+	{ "diff", no_argument, NULL, 'x' },
 	{ "filter", required_argument, NULL, 'L' },
 	{ "format", required_argument, NULL, 'E' },
 	{ "function", required_argument, NULL, 'U' },
@@ -252,6 +253,7 @@ static const struct {
 	FLAG_OPTION('j', json),
 	FLAG_OPTION('P', pages),
 	FLAG_OPTION('B', header),
+	FLAG_OPTION('x', diff),
 	TEXT_OPTION('c', container),
 	TEXT_OPTION('i', input),
 	TEXT_OPTION('U', function),
@@ -641,6 +643,14 @@ static int options_check(const char *verb, const char *accept, struct options *o
 			"needs a recording, or --filter 'pid == %d', also of a session",
 			verb, options->pid);
 	}
+	return 0;
+}
+
+int options_find_separator(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return i;
 	return 0;
 }
 

@@ -53,6 +53,7 @@
  * @seconds: --seconds: duration of a profile of the daemon; 0: not given
  * @batch: -b: print the live view instead of drawing it
  * @threads: --threads: threads that count a recording; 0: not given
+ * @diff: --diff: compare two profiles
  */
 struct options {
 	const char *input;
@@ -97,6 +98,7 @@ struct options {
 	u32 seconds;
 	bool batch;
 	u32 threads;
+	bool diff;
 };
 
 /**
@@ -106,7 +108,7 @@ struct options {
  * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
  * 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads, 'y' for --symfs, 'g' for
- * --debug-dir, 'u' for --debuginfod; 'F' if the recording may be
+ * --debug-dir, 'u' for --debuginfod, 'x' for --diff; 'F' if the recording may be
  * given without -i, 'V' if the name of a function precedes it; 'Q' if rows are those of a query,
  * except rows of processes of the daemon; '2' if there are
  * two profiles; 'O' for --since, --until and any --last; 'J' if a file is given without
@@ -116,6 +118,12 @@ struct options {
  * Return: 0; else an &enum verb_exit_status, after an error was printed.
  */
 int options_parse(int argc, char **argv, const char *accept, struct options *ret_options);
+
+/**
+ * options_find_separator() - return the index of the argument "--", which is between the options of
+ * two profiles; 0: there is none
+ */
+int options_find_separator(int argc, char **argv);
 
 /**
  * options_parse_threads() - parse the value of --threads

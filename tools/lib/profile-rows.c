@@ -272,6 +272,9 @@ static int load_live(const char *verb, const struct options *options, bool split
 	status = bus_new(&bus);
 	if (status)
 		return status;
+	/* Addresses need the right read-raw. */
+	if (query_groups_by(&detailed, QUERY_INSTRUCTION))
+		bus_allow_password(bus);
 	status = live_session_choose(verb, bus, options, true);
 	if (!status)
 		status = bus_run_query(bus, &detailed, &loaded->header, &text);
@@ -309,6 +312,24 @@ void profile_rows_line(const struct profile_rows *rows, u32 index, struct source
 	row = &rows->set.row[index];
 	*ret_line = (struct source_line){ .line = row->line };
 	snprintf(ret_line->file, sizeof(ret_line->file), "%s", row->file);
+}
+
+void profile_rows_format_name(const struct profile_rows *rows, const struct options *options,
+			      char *to, size_t size)
+{
+	const struct options *o = options;
+
+	if (o->input)
+		snprintf(to, size, "%s", o->input);
+	else if (o->until_us)
+		snprintf(to, size, "%.150s", rows->making);
+	else if (o->filter)
+		snprintf(to, size, "daemon, --filter '%s'", o->filter_text);
+	else
+		snprintf(to, size, "daemon, session %s, %s%s", o->session ? o->session : "machine",
+			 o->period == VIEW_SPAN_START ? "since its " : "the last ",
+			 view_span_name(o->period));
+	text_clean(to);
 }
 
 void profile_rows_deinit(struct profile_rows *rows)

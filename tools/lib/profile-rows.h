@@ -53,6 +53,16 @@ int profile_rows_load(const char *verb, const struct options *options, const str
  */
 void profile_rows_line(const struct profile_rows *rows, u32 index, struct source_line *ret_line);
 
+/**
+ * profile_rows_format_name() - write a name of a profile: the file, or the session and the period
+ * @rows: the rows
+ * @options: the options with which they were loaded
+ * @to: receives the name
+ * @size: size of @to, bytes
+ */
+void profile_rows_format_name(const struct profile_rows *rows, const struct options *options,
+			      char *to, size_t size);
+
 /** profile_rows_deinit() - free the rows */
 void profile_rows_deinit(struct profile_rows *rows);
 
