@@ -86,7 +86,9 @@ static int report_print_result(const struct options *options, const struct view_
 
 static int report_query(struct input_recording *input, const struct options *options)
 {
-	struct query_source source = { .profile = input->profile };
+	struct query_source source = { .profile = input->profile,
+				       .cpu_node = input->facts.cpu_node,
+				       .cpus = RECORDING_CPUS };
 	struct query_result *result = NULL;
 	struct query_error error;
 	struct query_rows rows;

@@ -273,6 +273,9 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 	case QUERY_CPU:
 		add_value_or_null(json, "cpu", row->cpu, row->cpu_known);
 		break;
+	case QUERY_NODE:
+		add_value_or_null(json, "node", row->node, row->node_known);
+		break;
 	case QUERY_BINARY:
 		add_text(json, "binary", row->binary);
 		break;

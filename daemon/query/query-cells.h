@@ -17,6 +17,8 @@
  * @symbols: resolver of names; NULL: no names are resolved
  * @live: as in profile_create_view()
  * @raw: the caller may see addresses of this machine's kernel
+ * @cpu_node: of a recording, the NUMA node of each CPU plus 1; 0: unknown. NULL: all are unknown
+ * @cpus: number of entries of @cpu_node
  * @now_ns: current time on the windows' clock, for periods; 0 if unknown
  * @admits: returns whether the caller may see a container; NULL: the caller may see everything. The
  *	callback is called once for each program
@@ -27,6 +29,8 @@ struct query_source {
 	struct symbols_cache *symbols;
 	bool live;
 	bool raw;
+	const u8 *cpu_node;
+	u32 cpus;
 	u64 now_ns;
 	bool (*admits)(void *ctx, const struct attribute_container *container);
 	void *ctx;

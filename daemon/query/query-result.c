@@ -329,6 +329,14 @@ static u64 get_instruction_id(const struct query_result *r, const struct cell_ro
 	return symbols_address_is_public(&place.at, r->source.live) ? place.at.offset : 0;
 }
 
+/* Return the NUMA node of the CPU of a program, plus 1; 0 if it is unknown. */
+static u32 get_node_plus_one(const struct query_result *r, u32 program)
+{
+	u32 cpu = query_get_cpu_plus_one(&r->cells.tables, program);
+
+	return cpu && cpu <= r->source.cpus && r->source.cpu_node ? r->source.cpu_node[cpu - 1] : 0;
+}
+
 static void cell_set_ids(const struct query_result *r, const struct query_cell *cell,
 			 struct cell_with_ids *ret_named)
 {
@@ -349,6 +357,8 @@ static void cell_set_ids(const struct query_result *r, const struct query_cell *
 		id[n++] = get_pid_id(r, row);
 	if (query_groups_by(q, QUERY_CPU))
 		id[n++] = query_get_cpu_plus_one(&r->cells.tables, row->program);
+	if (query_groups_by(q, QUERY_NODE))
+		id[n++] = get_node_plus_one(r, row->program);
 	if (binary || query_groups_by(q, QUERY_MODE))
 		id[n++] = row->evicted;
 	if (binary)
@@ -370,7 +380,8 @@ static u32 count_ids_before_code(const struct query *q)
 
 	return query_groups_by(q, QUERY_CONTAINER) + query_groups_by(q, QUERY_PROGRAM) +
 	       query_groups_by(q, QUERY_COMM) + query_groups_by(q, QUERY_PID) +
-	       query_groups_by(q, QUERY_CPU) + (binary || query_groups_by(q, QUERY_MODE)) + binary +
+	       query_groups_by(q, QUERY_CPU) + query_groups_by(q, QUERY_NODE) +
+	       (binary || query_groups_by(q, QUERY_MODE)) + binary +
 	       query_groups_by(q, QUERY_BUILD_ID) + query_groups_by(q, QUERY_MODE);
 }
 
@@ -1053,11 +1064,14 @@ static void row_set_task(const struct query_result *r, u32 program, struct query
 {
 	const struct attribute_process *process = query_get_process(&r->cells.tables, program);
 	u32 cpu = query_get_cpu_plus_one(&r->cells.tables, program);
+	u32 node = get_node_plus_one(r, program);
 
 	snprintf(row->comm, sizeof(row->comm), "%s", process ? process->comm : "[unattributed]");
 	row->pid = process ? process->pid : 0;
 	row->cpu_known = cpu != 0;
 	row->cpu = cpu ? cpu - 1 : 0;
+	row->node_known = node != 0;
+	row->node = node ? node - 1 : 0;
 }
 
 static void row_set_line(const struct query_result *r, const struct cell_location *place,
@@ -1231,13 +1245,13 @@ static void error_add_names(const struct query_result *r, enum query_key key,
 	}
 	for (u32 i = 0; i < query_result_get_row_count(all) && length < sizeof(error->text); i++) {
 		query_result_get_row(all, i, row);
-		length += (size_t)snprintf(error->text + length, sizeof(error->text) - length,
-					   "%s%s", i ? ", " : "",
-					   key == QUERY_CONTAINER ? row->container :
-					   key == QUERY_PROGRAM	  ? row->program :
-					   key == QUERY_BINARY	  ? row->binary :
-					   key == QUERY_BUILD_ID  ? (*row->build_id ? row->build_id : "-") :
-								    row->function);
+		length += (size_t)snprintf(
+			error->text + length, sizeof(error->text) - length, "%s%s", i ? ", " : "",
+			key == QUERY_CONTAINER ? row->container :
+			key == QUERY_PROGRAM   ? row->program :
+			key == QUERY_BINARY    ? row->binary :
+			key == QUERY_BUILD_ID  ? (*row->build_id ? row->build_id : "-") :
+						 row->function);
 	}
 	if (all->groups > ERROR_NAMES_MAX && length < sizeof(error->text))
 		snprintf(error->text + length, sizeof(error->text) - length, " and %u more",
@@ -1296,6 +1310,14 @@ static void explain_no_match(const struct query_result *r, struct query_error *r
 		 "no samples match all of the given names, each of which has some");
 }
 
+static bool has_any_node(const struct query_source *source)
+{
+	for (u32 i = 0; source->cpu_node && i < source->cpus; i++)
+		if (source->cpu_node[i])
+			return true;
+	return false;
+}
+
 int query_run(const struct query_source *source, const struct query *query,
 	      struct query_result **ret_result, struct query_error *ret_error)
 {
@@ -1304,6 +1326,14 @@ int query_run(const struct query_source *source, const struct query *query,
 
 	if (!r)
 		return -ENOMEM;
+	if (query_groups_by(query, QUERY_NODE) && !has_any_node(source)) {
+		free(r);
+		if (ret_error)
+			snprintf(ret_error->text, sizeof(ret_error->text),
+				 "the recording does not name the NUMA nodes of its CPUs: -G cpu "
+				 "has the CPUs, and --pages the nodes of this machine");
+		return -ENOENT;
+	}
 	r->source = *source;
 	r->query = *query;
 	r->has_parts = query_counts_cell_parts(query);

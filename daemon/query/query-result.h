@@ -30,6 +30,7 @@ struct query_result;
  * @program: last part of the path of the executable
  * @comm, @pid: name and ID of the process; "[unattributed]" and 0 for samples without one
  * @cpu_known, @cpu: the CPU; false if the recording does not name it
+ * @node_known, @node: the NUMA node of the CPU; false if the recording does not name it
  * @binary: path; "[unmapped]", and "[evicted]" for evicted samples
  * @build_id: hexadecimal; "" if unknown
  * @function: name
@@ -61,6 +62,8 @@ struct query_row {
 	s32 pid;
 	bool cpu_known;
 	u32 cpu;
+	bool node_known;
+	u32 node;
 	char binary[256];
 	char build_id[48];
 	char function[128];

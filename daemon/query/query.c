@@ -157,9 +157,9 @@ bool query_has_data(const struct query *query)
 u8 query_get_split_flags(const struct query *query)
 {
 	bool process = query_groups_by(query, QUERY_PID) || query_groups_by(query, QUERY_COMM);
+	bool cpu = query_groups_by(query, QUERY_CPU) || query_groups_by(query, QUERY_NODE);
 
-	return (process ? CELL_SPLIT_PROCESS : 0) |
-	       (query_groups_by(query, QUERY_CPU) ? CELL_SPLIT_CPU : 0) |
+	return (process ? CELL_SPLIT_PROCESS : 0) | (cpu ? CELL_SPLIT_CPU : 0) |
 	       (query_has_data(query) ? CELL_BY_DATA : 0);
 }
 
@@ -195,10 +195,6 @@ static int check_query_of_recording(const struct query *query, struct query_erro
 				 "type and field are of data, so they cannot be combined with %s, "
 				 "which is of code; --filter selects samples by PC",
 				 find_code_part(query));
-	if (query_groups_by(query, QUERY_NODE))
-		return set_error(-EOPNOTSUPP, ret_error,
-				 "no recording has the nodes of its CPUs: -G cpu has the CPUs, and "
-				 "\"speprof report --pages\" the nodes of this machine");
 	return 0;
 }
 

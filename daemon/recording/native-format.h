@@ -138,11 +138,14 @@ struct native_function {
 /*
  * speprof_window.kind of facts about the creation of the file: the first 64 bytes of &struct
  * speprof_window, then pairs of a key and a value. Each key and value ends with a NUL. The keys are
- * "host", "kernel", "machine", "version", "time" (CLOCK_REALTIME in decimal ns), and "line_size"
- * (bytes of the largest cache line, decimal). This window is the first one of a file. Older files
- * have no such window, or no "line_size".
+ * "host", "kernel", "machine", "version", "time" (CLOCK_REALTIME in decimal ns), "line_size" (bytes
+ * of the largest cache line, decimal), and for each NUMA node "node" with its number and the list of
+ * its CPUs. This window is the first one of a file. Older files have no such window, no "line_size"
+ * or no nodes.
  */
 #define NATIVE_KIND_FACTS 0x8002
+/* Start of the key of a node, before its decimal number. */
+#define NATIVE_FACT_NODE "node"
 
 /* Maximum number of bytes of the pairs of names and values in a window of facts. */
 #define NATIVE_FACTS_MAX 4096

@@ -437,6 +437,9 @@ static void fact_set(struct recording_facts *facts, const char *key, const char 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (!strcmp(key, texts[i].key))
 			escape_string(texts[i].to, texts[i].size, value);
+	if (!strncmp(key, NATIVE_FACT_NODE, strlen(NATIVE_FACT_NODE)))
+		recording_facts_add_node(
+			facts, (u32)strtoul(key + strlen(NATIVE_FACT_NODE), NULL, 10), value);
 	if (!strcmp(key, "time"))
 		facts->time_ns = strtoull(value, NULL, 10);
 	if (!strcmp(key, "line_size"))

@@ -53,6 +53,21 @@ static size_t fact_append(char *to, size_t at, const char *key, const char *valu
 	return at + key_size + value_size;
 }
 
+/* Append the CPUs of each NUMA node of this machine. Returns the size of all facts. */
+static size_t nodes_append(char *to, size_t at)
+{
+	char key[32], cpus[NODE_CPUS_SIZE];
+
+	for (u32 node = 0; node < KERNEL_NODES_MAX; node++) {
+		if (!recorder_read_node(node, "cpulist", cpus, sizeof(cpus)))
+			continue;
+		cpus[strcspn(cpus, "\n")] = '\0';
+		snprintf(key, sizeof(key), NATIVE_FACT_NODE "%u", node);
+		at = fact_append(to, at, key, cpus);
+	}
+	return at;
+}
+
 static void write_facts(struct recorder *recorder)
 {
 	char facts[NATIVE_FACTS_MAX], time[32], line_size[16];
@@ -73,6 +88,7 @@ static void write_facts(struct recorder *recorder)
 		snprintf(line_size, sizeof(line_size), "%u", recorder->config.line_size);
 		len = fact_append(facts, len, "line_size", line_size);
 	}
+	len = nodes_append(facts, len);
 	write_bytes_window(recorder, NATIVE_KIND_FACTS, facts, len);
 }
 

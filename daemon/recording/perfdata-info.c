@@ -35,6 +35,7 @@
 #define FEATURE_NRCPUS	 7
 #define FEATURE_CPUID	 9
 #define FEATURE_CMDLINE	 11
+#define FEATURE_NUMA	 14
 #define FEATURE_CACHE	 20
 
 /*
@@ -296,6 +297,26 @@ static void parse_caches(struct perfdata_reader *perf, const u8 *p, size_t len)
 }
 
 /*
+ * Parse the number of NUMA nodes; then for each node its number, two sizes of memory, and the list
+ * of its CPUs with its size.
+ */
+static void parse_numa(struct perfdata_reader *perf, const u8 *p, size_t len)
+{
+	u32 count = len >= 4 ? perfdata_get32(perf, p) : 0, size;
+	char cpus[128 + 1];
+	size_t at = 4;
+
+	for (; count && len - at >= 24; count--, at += 24 + size) {
+		size = perfdata_get32(perf, p + at + 20);
+		if (size > len - at - 24)
+			break;
+		if (feature_get_string(perf, p + at + 20, len - at - 20, cpus, sizeof(cpus)))
+			recording_facts_add_node(&perf->recording->facts,
+						 perfdata_get32(perf, p + at), cpus);
+	}
+}
+
+/*
  * The features with the facts about the creation of a recording, and the feature with the type of
  * its cores.
  */
@@ -311,6 +332,7 @@ static const struct {
 	{ FEATURE_NRCPUS, "NRCPUS", parse_cpu_count },
 	{ FEATURE_CPUID, "CPUID", parse_cpuid },
 	{ FEATURE_CMDLINE, "CMDLINE", parse_command },
+	{ FEATURE_NUMA, "NUMA_TOPOLOGY", parse_numa },
 	{ FEATURE_CACHE, "CACHE", parse_caches },
 };
 

@@ -20,13 +20,12 @@
 
 /* Size of struct perf_file_header of a perf.data file. */
 #define FILE_HEADER_SIZE 104
-#define ATTR_SIZE     PERF_ATTR_SIZE_VER7
-#define PMU_TYPE      11
-#define EVENT_ID      1
-#define KERNEL_NODES_MAX 1024 /* MAX_NUMNODES of any kernel */
-#define AUX_SPE	      4 /* enum auxtrace_type of tools/perf/util/auxtrace.h */
-#define CONFIG_TS     SPE_BIT(0) /* ts_enable of arm_spe_pmu */
-#define CONFIG_JITTER SPE_BIT(16)
+#define ATTR_SIZE	 PERF_ATTR_SIZE_VER7
+#define PMU_TYPE	 11
+#define EVENT_ID	 1
+#define AUX_SPE		 4 /* enum auxtrace_type of tools/perf/util/auxtrace.h */
+#define CONFIG_TS	 SPE_BIT(0) /* ts_enable of arm_spe_pmu */
+#define CONFIG_JITTER	 SPE_BIT(16)
 
 /*
  * The sample_type that perf record sets for arm_spe events. perf mem and perf c2c require
@@ -184,7 +183,7 @@ static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 
 /* SPE metadata of version 2, in words of 8 bytes. */
 #define V2_HEADER_WORDS 4 /* version, size of the header, PMU, number of CPUs */
-#define V2_MAGIC  0x1010101010101010ULL
+#define V2_MAGIC	0x1010101010101010ULL
 #define V2_CPU_WORDS	6 /* magic, CPU, number of parameters, MIDR_EL1, PMU, minimum interval */
 
 /*
@@ -501,8 +500,7 @@ static void write_switch(struct recorder *recorder, const struct task_event *eve
 	const struct {
 		s32 other_pid, other_tid;
 		struct file_trailer trailer;
-	} body = { -1, -1,
-		   make_trailer(event->tid, event->tid, event->time_ns, (s32)event->cpu) };
+	} body = { -1, -1, make_trailer(event->tid, event->tid, event->time_ns, (s32)event->cpu) };
 
 	write_record(recorder, PERF_RECORD_SWITCH_CPU_WIDE,
 		     event->tid < 0 ? PERF_RECORD_MISC_SWITCH_OUT : 0, &body, sizeof(body));
@@ -591,8 +589,7 @@ static void write_cmdline(struct recorder *recorder)
 				       "# by speprof");
 }
 
-/* Read a file of a NUMA node in /sys; returns false if the node does not exist. */
-static bool node_read(u32 node, const char *name, char *text, int size)
+bool recorder_read_node(u32 node, const char *name, char *text, size_t size)
 {
 	char path[64];
 	FILE *f;
@@ -602,7 +599,7 @@ static bool node_read(u32 node, const char *name, char *text, int size)
 	f = fopen(path, "re");
 	if (!f)
 		return false;
-	len = fread(text, 1, (size_t)size - 1, f);
+	len = fread(text, 1, size - 1, f);
 	fclose(f);
 	text[len] = 0;
 	return true;
@@ -625,19 +622,19 @@ static u64 parse_node_memory(const char *text, const char *field)
  */
 static void write_numa_topology(struct recorder *recorder)
 {
-	char cpus[900], memory[4096];
+	char cpus[NODE_CPUS_SIZE], memory[4096];
 	u32 count = 0;
 	u64 kb;
 
 	for (u32 node = 0; node < KERNEL_NODES_MAX; node++)
-		count += node_read(node, "cpulist", cpus, sizeof(cpus));
+		count += recorder_read_node(node, "cpulist", cpus, sizeof(cpus));
 	write_u32(recorder, count);
 	for (u32 node = 0; node < KERNEL_NODES_MAX && count; node++) {
-		if (!node_read(node, "cpulist", cpus, sizeof(cpus)))
+		if (!recorder_read_node(node, "cpulist", cpus, sizeof(cpus)))
 			continue;
 		count--;
 		cpus[strcspn(cpus, "\n")] = 0;
-		if (!node_read(node, "meminfo", memory, sizeof(memory)))
+		if (!recorder_read_node(node, "meminfo", memory, sizeof(memory)))
 			memory[0] = 0;
 		write_u32(recorder, node);
 		kb = parse_node_memory(memory, "MemTotal:");

@@ -18,6 +18,10 @@ struct recorder_index_entry {
 	u64 size;
 };
 
+#define KERNEL_NODES_MAX 1024 /* MAX_NUMNODES of any kernel */
+/* Bytes of a list of the CPUs of a NUMA node with its NUL; a longer list is truncated. */
+#define NODE_CPUS_SIZE 900
+
 /**
  * struct recorder_core - a CPU of a perf.data
  * @aux_size: AUX bytes written so far
@@ -120,5 +124,16 @@ void recorder_write_build_ids(struct recorder *recorder);
 
 /** recorder_free_build_ids() - free the table */
 void recorder_free_build_ids(struct recorder *recorder);
+
+/**
+ * recorder_read_node() - read a file of a NUMA node of this machine
+ * @node: number of the node, below KERNEL_NODES_MAX
+ * @name: name of the file in the directory of the node in /sys
+ * @text: receives the content, NUL-terminated
+ * @size: size of @text, bytes
+ *
+ * Return: false if the node does not exist.
+ */
+bool recorder_read_node(u32 node, const char *name, char *text, size_t size);
 
 #endif

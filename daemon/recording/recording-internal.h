@@ -168,4 +168,12 @@ bool native_has_magic(const u8 *buf);
 /** perfdata_has_magic() - return true if @buf, 8 bytes, begins a perf.data */
 bool perfdata_has_magic(const u8 *buf);
 
+/**
+ * recording_facts_add_node() - set the node of CPUs
+ * @facts: the facts
+ * @node: number of the node; a node above 254 stays unknown
+ * @cpus: list of its CPUs, such as "0-3,8". An invalid list is ignored
+ */
+void recording_facts_add_node(struct recording_facts *facts, u32 node, const char *cpus);
+
 #endif

@@ -4,6 +4,7 @@
  * another process truncates the file, reads end early, but an access to a mapping would raise
  * SIGBUS.
  */
+#include "util/cpu-list.h"
 #include "window-queue.h"
 
 #include <fcntl.h>
@@ -371,6 +372,17 @@ void recording_take_functions(struct recording *recording, struct symtab *ret_fu
 {
 	*ret_functions = recording->functions;
 	recording->functions = (struct symtab){ 0 };
+}
+
+void recording_facts_add_node(struct recording_facts *facts, u32 node, const char *cpus)
+{
+	struct cpu_list list;
+
+	if (node >= UINT8_MAX || cpu_list_parse(cpus, &list) < 0)
+		return;
+	for (u32 cpu = 0; cpu < RECORDING_CPUS; cpu++)
+		if (cpu_list_has(&list, cpu))
+			facts->cpu_node[cpu] = (u8)(node + 1);
 }
 
 const struct recording_facts *recording_get_facts(const struct recording *recording)

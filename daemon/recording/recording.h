@@ -27,6 +27,9 @@ struct recording_error {
 
 #define RECORDING_NO_OFFSET UINT64_MAX
 
+/* Number of CPUs of which a recording can name the NUMA node. CPUs above have an unknown node. */
+#define RECORDING_CPUS 4096
+
 /**
  * struct recording_facts - facts about the creation of a recording. A missing fact is "" or 0
  * @host: name of the machine
@@ -37,6 +40,7 @@ struct recording_error {
  * @time_ns: start of the recording, CLOCK_REALTIME
  * @line_size: size of the largest cache line of the machine, bytes
  * @cpus: number of CPUs of the machine for a perf.data, else number of sampled CPUs
+ * @cpu_node: NUMA node of each CPU plus 1, indexed by CPU number
  *
  * All strings are escaped.
  */
@@ -49,6 +53,7 @@ struct recording_facts {
 	u64 time_ns;
 	u32 cpus;
 	u32 line_size;
+	u8 cpu_node[RECORDING_CPUS];
 };
 
 struct recording;

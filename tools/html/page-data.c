@@ -199,7 +199,9 @@ static int data_concatenate(const char *json, size_t length, const struct page_r
 int page_data_new(struct input_recording *input, const struct page_config *config, u8 **ret_data,
 		  size_t *ret_size, struct query_error *ret_error)
 {
-	struct query_source source = { .profile = input->profile };
+	struct query_source source = { .profile = input->profile,
+				       .cpu_node = input->facts.cpu_node,
+				       .cpus = RECORDING_CPUS };
 	json_object *root = json_object_new_object();
 	struct page_rows rows;
 	const char *json;

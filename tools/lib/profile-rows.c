@@ -52,6 +52,8 @@ static int load_recording(const char *verb, const struct options *options,
 		return status;
 	r = input_new_symbols(&loaded->input, &loaded->symbols);
 	source.profile = loaded->input.profile;
+	source.cpu_node = loaded->input.facts.cpu_node;
+	source.cpus = RECORDING_CPUS;
 	source.symbols = loaded->symbols;
 	if (r == 0)
 		r = input_run_query(&source, &loaded->query, &loaded->result, &error);

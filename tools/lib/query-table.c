@@ -35,6 +35,7 @@ static const struct {
 	[QUERY_COMM] = { "COMM", 7, { 15, 8 } },
 	[QUERY_PID] = { "PID", 0, { 0, 0 } },
 	[QUERY_CPU] = { "CPU", 0, { 0, 0 } },
+	[QUERY_NODE] = { "NODE", 0, { 0, 0 } },
 	[QUERY_BINARY] = { "BINARY", 1, { 16, 8 } },
 	[QUERY_BUILD_ID] = { "BUILD ID", 2, { 12, 8 } },
 	[QUERY_FUNCTION] = { "FUNCTION", 5, { 24, 12 } },
@@ -76,6 +77,9 @@ void query_table_format_key(const struct query_row *row, enum query_key key, cha
 		return;
 	case QUERY_CPU:
 		snprintf(to, TABLE_CELL_SIZE, row->cpu_known ? "%u" : "-", row->cpu);
+		return;
+	case QUERY_NODE:
+		snprintf(to, TABLE_CELL_SIZE, row->node_known ? "%u" : "-", row->node);
 		return;
 	case QUERY_BINARY:
 		text = query_base_name(row->binary);
@@ -122,7 +126,8 @@ static void add_key_column(struct text_table *table, enum query_key key)
 
 	column->order = key_columns[key].order;
 	memcpy(column->floor, key_columns[key].floor, sizeof(column->floor));
-	column->right = key == QUERY_INSTRUCTION || key == QUERY_PID || key == QUERY_CPU;
+	column->right = key == QUERY_INSTRUCTION || key == QUERY_PID || key == QUERY_CPU ||
+			key == QUERY_NODE;
 }
 
 /* Rows of functions have a binary even if the binary is not a key. Return the number of keys. */

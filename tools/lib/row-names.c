@@ -54,6 +54,8 @@ void row_names_read(json_object *json, struct query_row *ret_row)
 	row->pid = (s32)json_number(json, "pid");
 	row->cpu_known = json_get(json, "cpu") != NULL;
 	row->cpu = (u32)json_number(json, "cpu");
+	row->node_known = json_get(json, "node") != NULL;
+	row->node = (u32)json_number(json, "node");
 	copy_text(json, "binary", row->binary, sizeof(row->binary));
 	copy_text(json, "build_id", row->build_id, sizeof(row->build_id));
 	copy_text(json, "function", row->function, sizeof(row->function));

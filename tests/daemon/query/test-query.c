@@ -69,14 +69,16 @@ typedef u32 name_order[FUNCTIONS];
 static const u32 *names_resolved;
 
 bool __wrap_symbols_get_function_key(struct symbols_cache *symbols, s32 pid,
+				     const struct attribute_location *location, bool live,
+				     u64 *ret_key);
+bool __wrap_symbols_get_line_key(struct symbols_cache *symbols, s32 pid,
 				 const struct attribute_location *location, bool live,
 				 u64 *ret_key);
-bool __wrap_symbols_get_line_key(struct symbols_cache *symbols, s32 pid,
-			     const struct attribute_location *location, bool live, u64 *ret_key);
 
 /* As in the cache of symbols, keys follow the order in which names were resolved. */
 bool __wrap_symbols_get_function_key(struct symbols_cache *symbols, s32 pid,
-				 const struct attribute_location *location, bool live, u64 *ret_key)
+				     const struct attribute_location *location, bool live,
+				     u64 *ret_key)
 {
 	(void)symbols;
 	(void)pid;
@@ -89,7 +91,7 @@ bool __wrap_symbols_get_function_key(struct symbols_cache *symbols, s32 pid,
 }
 
 bool __wrap_symbols_get_line_key(struct symbols_cache *symbols, s32 pid,
-			     const struct attribute_location *location, bool live, u64 *ret_key)
+				 const struct attribute_location *location, bool live, u64 *ret_key)
 {
 	return __wrap_symbols_get_function_key(symbols, pid, location, live, ret_key);
 }
@@ -617,7 +619,16 @@ static void test_select_nothing(void **state)
 	}
 }
 
-/* Return whether a sample belongs to a row by process and CPU. */
+/* The nodes of the first two CPUs, plus 1; the nodes of the others are unknown. */
+static const u8 cpu_nodes[] = { 1, 4 };
+
+/* Return the node of a CPU plus 1; 0 if it is unknown. */
+static u32 get_node_of_cpu(u32 cpu)
+{
+	return cpu < ARRAY_SIZE(cpu_nodes) ? cpu_nodes[cpu] : 0;
+}
+
+/* Return whether a sample belongs to a row by process, CPU and node. */
 static bool row_has_task(const struct query *q, const struct query_row *row,
 			 const struct taken_sample *t)
 {
@@ -631,6 +642,9 @@ static bool row_has_task(const struct query *q, const struct query_row *row,
 	if (query_groups_by(q, QUERY_COMM) &&
 	    strcmp(row->comm, known ? comm : "[unattributed]") != 0)
 		return false;
+	if (query_groups_by(q, QUERY_NODE) &&
+	    (row->node_known ? row->node + 1 : 0) != get_node_of_cpu(get_cpu_of_sample(t)))
+		return false;
 	if (query_groups_by(q, QUERY_CPU) && (!row->cpu_known || row->cpu != get_cpu_of_sample(t)))
 		return false;
 	return row_has_sample(q, row, t);
@@ -639,15 +653,17 @@ static bool row_has_task(const struct query *q, const struct query_row *row,
 /* In a recording, processes and CPUs can be distinguished; other rows stay the same. */
 static void test_split_by_process_and_cpu(void **state)
 {
-	static const char *const groups[] = { "pid",	     "comm,mode", "cpu",
-					      "cpu,pid,op",  "container,cpu,binary",
-					      "program,pid", "container",  "program,mode" };
+	static const char *const groups[] = {
+		"pid",	       "comm,mode", "cpu",	    "cpu,pid,op", "container,cpu,binary",
+		"program,pid", "container", "program,mode", "node",	  "node,cpu,op"
+	};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		struct query query = make_query(groups[i]);
 		const struct profile_config config = { .split = query_get_split_flags(&query) };
-		struct query_source source = { 0 };
+		struct query_source source = { .cpu_node = cpu_nodes,
+					       .cpus = ARRAY_SIZE(cpu_nodes) };
 		struct query_result *result = NULL;
 		u64 all = 0;
 
@@ -681,12 +697,18 @@ static void test_glob(void **state)
 		const char *name;
 		bool match;
 	} rows[] = {
-		{ "c[0-2]", "c1", true },	{ "c[!0-2]", "c1", false },
-		{ "c[]x]", "c]", true },	{ "c[^a]*", "cb/d", true },
-		{ "a\\*", "a*", true },		{ "a\\*", "ab", false },
-		{ "[", "[", true },		{ "x?z", "x\u00e9z", true },
-		{ "*\u00e9", "caf\u00e9", true }, { "", "", true },
-		{ "*", "", true },		{ "?", "", false },
+		{ "c[0-2]", "c1", true },
+		{ "c[!0-2]", "c1", false },
+		{ "c[]x]", "c]", true },
+		{ "c[^a]*", "cb/d", true },
+		{ "a\\*", "a*", true },
+		{ "a\\*", "ab", false },
+		{ "[", "[", true },
+		{ "x?z", "x\u00e9z", true },
+		{ "*\u00e9", "caf\u00e9", true },
+		{ "", "", true },
+		{ "*", "", true },
+		{ "?", "", false },
 	};
 	char glob[12], name[12], long_name[129];
 
@@ -733,9 +755,9 @@ static u64 count_samples_of(const struct fixture *f, const char *container, cons
 /* Count the samples of the fixture in a profile with a history. */
 static struct profile *make_profile_with_history(struct fixture *f)
 {
-	const struct profile_config config = {
-		.cell_bytes = 4 << 20, .programs = 64, .history = true
-	};
+	const struct profile_config config = { .cell_bytes = 4 << 20,
+					       .programs = 64,
+					       .history = true };
 	struct profile *profile;
 
 	assert_int_equal(profile_new(&config, f->attributor, &profile), 0);
@@ -747,8 +769,8 @@ static struct profile *make_profile_with_history(struct fixture *f)
 /* A period has only its heaviest locations; the samples of the others complete the shares to 1. */
 static void test_rest_of_period(void **state)
 {
-	static const char *const groups[] = { "program", "binary,function", "mode", "container,binary",
-					      "instruction" };
+	static const char *const groups[] = { "program", "binary,function", "mode",
+					      "container,binary", "instruction" };
 	struct fixture *f = *state;
 	struct profile *profile = make_profile_with_history(f);
 	const struct query_source source = { .profile = profile, .now_ns = LATER_NS };

@@ -50,7 +50,7 @@ end
 # Complete the last key of a list that is separated by commas.
 function __speprof_keys
 	set -l typed (string replace -r '[^,]*$' '' -- (commandline -ct))
-	for key in function line process container program binary build_id instruction mode op event level comm pid cpu type field
+	for key in function line process container program binary build_id instruction mode op event level comm pid cpu node type field
 		echo "$typed$key"
 	end
 end
