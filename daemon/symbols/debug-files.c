@@ -25,18 +25,18 @@ static int attach_file(struct helper_link *link, u32 slot, u32 subtype, int fd,
 static int attach_downloaded_file(struct helper_link *link, const struct open_request *file,
 				  u32 slot, u32 subtype, struct symbol_file_content *known)
 {
+	u8 size = subtype == SYMBOL_ALT ? known->alt_size : known->build_id_size;
+	u8 id[BUILD_ID_MAX];
 	int fd = -ENOENT, r;
 
-	if (!file->live && subtype == SYMBOL_ALT)
-		fd = helper_link_download(link, DOWNLOAD_DEBUG, known->alt, known->alt_size);
-	else if (!file->live)
-		fd = helper_link_download(link, DOWNLOAD_DEBUG, known->build_id,
-					  known->build_id_size);
+	memcpy(id, subtype == SYMBOL_ALT ? known->alt : known->build_id, sizeof(id));
+	if (!file->live)
+		fd = helper_link_download(link, DOWNLOAD_DEBUG, id, size);
 	if (fd < 0)
 		return -ENOENT;
 	r = attach_file(link, slot, subtype, fd, known);
 	if (r < 0)
-		link->folders.download->refuse(fd);
+		link->folders.download->refuse(DOWNLOAD_DEBUG, id, size, fd);
 	close(fd);
 	return r;
 }

@@ -494,7 +494,8 @@ static int open_or_download_file(struct helper_link *link,
 		return r;
 	r = read_and_check_file(link, location, fd, ret_content);
 	if (r < 0)
-		link->folders.download->refuse(fd);
+		link->folders.download->refuse(DOWNLOAD_PROGRAM, location->build_id,
+					       location->build_id_size, fd);
 	close(fd);
 	return r;
 }

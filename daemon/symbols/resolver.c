@@ -601,7 +601,8 @@ static int job_read_downloaded_file(struct resolver_thread *resolver, const stru
 		return -ENOENT;
 	r = job_read_file(resolver, job, &key, fd, ret_ref);
 	if (r < 0 || job_found_other_file(s, job, *ret_ref))
-		resolver->link.folders.download->refuse(fd);
+		resolver->link.folders.download->refuse(DOWNLOAD_PROGRAM, job->build_id,
+							job->build_id_size, fd);
 	close(fd);
 	return r;
 }

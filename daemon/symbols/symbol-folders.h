@@ -19,11 +19,11 @@ enum download_kind {
  *	descriptor @stop becomes readable; -1: never. Returns a descriptor, which the caller closes;
  *	-ENOENT if no server has the file; another negative errno
  * @refuse: report that a file of @fetch, with the descriptor @fd, is damaged or has another build
- *	id. It is removed from this machine
+ *	id. It is removed from this machine, and not downloaded again
  */
 struct file_download {
 	int (*fetch)(enum download_kind kind, const u8 *id, u8 size, int stop);
-	void (*refuse)(int fd);
+	void (*refuse)(enum download_kind kind, const u8 *id, u8 size, int fd);
 };
 
 /**

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "attribution/maps.h"
 #include "message.h"
 
 #define URLS "DEBUGINFOD_URLS"
@@ -32,6 +33,19 @@ struct debuginfod_library {
 	find_function *find[DOWNLOAD_KINDS];
 };
 
+/*
+ * Files that are remembered as refused or missing, so that each is counted and downloaded once,
+ * although several jobs of the symbol threads may need it. Further files are not remembered.
+ */
+#define GIVEN_UP_MAX 1024
+
+/** struct given_up_file - a file that was refused or not downloaded, by its build id */
+struct given_up_file {
+	u8 kind;
+	u8 size;
+	u8 id[BUILD_ID_MAX];
+};
+
 /**
  * struct downloader - the state of all downloads of this process
  * @lock: protects everything but @progress; held while a file is downloaded
@@ -44,6 +58,7 @@ struct debuginfod_library {
  * @missing: number of files that were not downloaded after a failure
  * @refused: number of files that were refused
  * @refused_path: path of the first of them
+ * @given_up, @given_up_count: the missing and refused files
  */
 struct downloader {
 	pthread_mutex_t lock;
@@ -57,6 +72,8 @@ struct downloader {
 	u32 missing;
 	u32 refused;
 	char refused_path[PATH_MAX];
+	struct given_up_file given_up[GIVEN_UP_MAX];
+	u32 given_up_count;
 };
 
 static struct downloader downloader = {
@@ -112,15 +129,45 @@ static bool prepare_client(struct downloader *d)
 	return d->client;
 }
 
+static struct given_up_file make_given_up(enum download_kind kind, const u8 *id, u8 size)
+{
+	struct given_up_file file = { .kind = (u8)kind, .size = size };
+
+	memcpy(file.id, id, size < sizeof(file.id) ? size : sizeof(file.id));
+	return file;
+}
+
+static bool is_given_up(const struct downloader *d, const struct given_up_file *file)
+{
+	for (u32 i = 0; i < d->given_up_count; i++)
+		if (!memcmp(&d->given_up[i], file, sizeof(*file)))
+			return true;
+	return false;
+}
+
+/* Count a file in @counter, unless it was counted before. Return whether it is counted now. */
+static bool give_up(struct downloader *d, const struct given_up_file *file, u32 *counter)
+{
+	if (is_given_up(d, file))
+		return false;
+	if (d->given_up_count < GIVEN_UP_MAX)
+		d->given_up[d->given_up_count++] = *file;
+	++*counter;
+	return true;
+}
+
 /* Download a file; the caller holds @d->lock. */
 static int download_file(struct downloader *d, enum download_kind kind, const u8 *id, u8 size,
 			 int stop)
 {
+	const struct given_up_file file = make_given_up(kind, id, size);
 	struct pollfd stopped = { .fd = stop, .events = POLLIN };
 	int fd;
 
+	if (is_given_up(d, &file))
+		return -ENOENT;
 	if (d->error || !prepare_client(d)) {
-		d->missing++;
+		give_up(d, &file, &d->missing);
 		return -ENOENT;
 	}
 	d->stop = stop;
@@ -128,7 +175,7 @@ static int download_file(struct downloader *d, enum download_kind kind, const u8
 	if (fd >= 0 || fd == -ENOENT || poll(&stopped, 1, 0) > 0)
 		return fd;
 	d->error = -fd;
-	d->missing++;
+	give_up(d, &file, &d->missing);
 	return fd;
 }
 
@@ -156,8 +203,9 @@ static int fetch_file(enum download_kind kind, const u8 *id, u8 size, int stop)
 	return fd;
 }
 
-static void refuse_file(int fd)
+static void refuse_file(enum download_kind kind, const u8 *id, u8 size, int fd)
 {
+	const struct given_up_file file = make_given_up(kind, id, size);
 	char self[32], path[PATH_MAX];
 	ssize_t n;
 
@@ -166,7 +214,7 @@ static void refuse_file(int fd)
 	path[n > 0 ? n : 0] = '\0';
 	unlink(path);
 	pthread_mutex_lock(&downloader.lock);
-	if (!downloader.refused++)
+	if (give_up(&downloader, &file, &downloader.refused) && downloader.refused == 1)
 		memcpy(downloader.refused_path, path, sizeof(path));
 	pthread_mutex_unlock(&downloader.lock);
 }
