@@ -225,7 +225,9 @@ await check("damaged", () => tests.withPage(fileUrl("damaged.html"), page => pag
 for (const scheme of ["light", "dark"])
 	for (const size of SIZES)
 		for (const name of ["shop", "diff"])
-			await check(`accessible-${name}-${scheme}-${size[0]}`, () => withPage(`${name}.html`, page =>
-				tests.checkAccess(page, join(folder, `${name}-${scheme}-${size[0]}.png`)), { size, scheme }));
+			await check(`accessible-${name}-${scheme}-${size[0]}`, () => withPage(`${name}.html`, async page => {
+				await tests.checkAccess(page, join(folder, `${name}-${scheme}-${size[0]}.png`));
+				assert.ok(await page.locator("#levels .scroll").evaluateAll(list => list.every(each => each.scrollWidth <= each.clientWidth)), "levels scroll sideways");
+			}, { size, scheme }));
 
 await tests.exit();
