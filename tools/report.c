@@ -268,6 +268,9 @@ static int report_choose(struct options *options)
 	if (!options->number)
 		options->number = REPORT_ROWS;
 	options->query.limit = options->number;
+	if (options->lines)
+		message_print("report: --lines is called \"speprof sharing\" now; the old name works "
+			      "for one release");
 	if (options->lines || options->pages)
 		return memory_access_report_print("report", options);
 	if (options->until_us || (options->input && saved_profile_is(options->input)))

@@ -344,10 +344,6 @@ static int options_parse_arguments(int argc, char **argv, const char *accept,
 				"%s: --window is called --last now; the old name works for one "
 				"release",
 				verb);
-		if (letter == 'I')
-			message_print("%s: --lines is called \"speprof sharing\" now; the old name "
-				      "works for one release",
-				      verb);
 		r = options_set_one(verb, letter, options);
 		if (r)
 			return r;
