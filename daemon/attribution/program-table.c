@@ -12,6 +12,9 @@ struct program_key {
 	u32 container_generation;
 	u32 process;
 	u32 cpu;
+	u32 code_binary;
+	u32 reserved;
+	u64 code_offset;
 };
 
 int program_table_new(u32 capacity, u64 bytes, struct program_table **ret_table)
@@ -42,6 +45,8 @@ u32 program_table_find_or_add(struct program_table *table, const struct program_
 		.container_generation = program->container_generation,
 		.process = program->process,
 		.cpu = program->cpu,
+		.code_binary = program->code_binary,
+		.code_offset = program->code_offset,
 	};
 	size_t length = strnlen(program->executable, BINARY_PATH_SIZE);
 	const char *executable = length < BINARY_PATH_SIZE ? program->executable : BINARY_UNNAMED;
@@ -72,6 +77,8 @@ bool program_table_find_by_id(struct program_table *table, u32 id,
 		.executable = (const char *)bytes + sizeof(key),
 		.process = key.process,
 		.cpu = key.cpu,
+		.code_binary = key.code_binary,
+		.code_offset = key.code_offset,
 	};
 	return true;
 }

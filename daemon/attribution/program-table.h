@@ -33,6 +33,8 @@ struct program_table {
  * @process: PROGRAM_ANY; in a recording that distinguishes processes: index of the process in the
  *	attributor plus 1, or PROGRAM_NONE for samples without a process
  * @cpu: PROGRAM_ANY; in a recording that distinguishes CPUs: number of the CPU plus 1
+ * @code_binary, @code_offset: 0; in a recording that distinguishes instructions: binary
+ *	(binary-table.h) of an instruction that accesses data, and its offset in the binary
  */
 struct program_identity {
 	u32 container;
@@ -40,6 +42,8 @@ struct program_identity {
 	const char *executable;
 	u32 process;
 	u32 cpu;
+	u32 code_binary;
+	u64 code_offset;
 };
 
 /* value of &program_identity.process and .cpu: processes or CPUs are not distinguished */

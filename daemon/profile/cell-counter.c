@@ -2,6 +2,7 @@
 #include "cell-counter.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* Default capacity: the maximum number of processes of a recording. */
 #define IDS_DEFAULT (1U << 18)
@@ -103,6 +104,9 @@ void cell_counter_deinit(struct cell_counter *counter)
 {
 	counter->table = cell_table_free(counter->table);
 	counter->mappings = mapping_cache_free(counter->mappings);
+	counter->code = mapping_cache_free(counter->code);
+	free(counter->access);
+	counter->access = NULL;
 }
 
 void cell_counter_clear(struct cell_counter *counter)
@@ -132,9 +136,9 @@ void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 un
 /* Return the program of samples without a process. */
 static u32 program_get_unattributed(const struct cell_counter *counter, u32 cpu)
 {
-	const struct program_identity none = {
-		.executable = "[unattributed]", .process = PROGRAM_NONE, .cpu = cpu
-	};
+	const struct program_identity none = { .executable = "[unattributed]",
+					       .process = PROGRAM_NONE,
+					       .cpu = cpu };
 
 	return cpu == PROGRAM_ANY ? CELL_NO_PROGRAM :
 				    program_table_find_or_add(counter->names->programs, &none);
@@ -179,24 +183,73 @@ void cell_counter_get_unmapped(struct cell_counter *counter, const struct task_p
 					   counter->keeps_addresses ? pc : 0, ret_pc);
 }
 
-void cell_counter_set_split(struct cell_counter *counter, u8 split)
+int cell_counter_set_split(struct cell_counter *counter, u8 split)
 {
 	counter->split = split;
-	counter->mappings->data = split & CELL_BY_DATA;
+	if (!(split & CELL_BY_DATA))
+		return 0;
+	counter->mappings->data = true;
+	counter->access = calloc(ACCESS_PROGRAMS, sizeof(*counter->access));
+	return counter->access ? mapping_cache_new(counter->attributor, counter->names->binaries,
+						   counter->table, cell_counter_get_cache_bits(0),
+						   &counter->code) :
+				 -ENOMEM;
+}
+
+/*
+ * Return the id of a program with the instruction of a load or store, which may show the type of the
+ * data. Return the id without it if the instruction is unknown or in the kernel, or if the table of
+ * programs is full.
+ */
+static u32 program_get_with_access(struct cell_counter *counter, const struct task_program *task,
+				   u64 pc, bool kernel, u64 time_ns)
+{
+	struct access_program *entry;
+	struct program_identity program;
+	struct mapped_pc at;
+	u32 id;
+
+	if (kernel || task->program == PROGRAM_OTHER ||
+	    !mapping_cache_find(counter->code, task->process, task->program, pc, false, time_ns,
+				&at))
+		return task->program;
+	entry = &counter->access[at.hash % ACCESS_PROGRAMS];
+	if (entry->id && entry->owner == at.owner && entry->offset == at.offset)
+		return entry->id;
+	if (!program_table_find_by_id(counter->names->programs, task->program, &program))
+		return task->program;
+	program.code_binary = (u32)at.owner;
+	program.code_offset = at.offset;
+	id = program_table_find_or_add(counter->names->programs, &program);
+	if (id == PROGRAM_OTHER)
+		return task->program;
+	*entry = (struct access_program){ .owner = at.owner, .offset = at.offset, .id = id };
+	return id;
 }
 
 void cell_counter_get_data(struct cell_counter *counter, const struct task_program *task,
-			   const struct spe_sample *sample, u64 time_ns, struct mapped_pc *ret_pc)
+			   const struct spe_sample *sample, u64 pc, bool kernel, u64 time_ns,
+			   struct mapped_pc *ret_pc)
 {
+	enum spe_op_kind op = spe_sample_kind(sample);
 	u64 address = spe_address_va(sample->address[SPE_ADDRESS_VA]);
 	enum cell_data kind = CELL_DATA_OTHER;
+	u32 program = task->program;
+	struct mapped_pc data;
 
+	mapping_cache_sync(counter->code);
+	if (op == SPE_KIND_LOAD || op == SPE_KIND_STORE)
+		program = program_get_with_access(counter, task, pc, kernel, time_ns);
 	if (!spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_VA)))
 		kind = CELL_DATA_NONE;
 	else if (address >> 63)
 		kind = CELL_DATA_KERNEL;
 	else if (mapping_cache_find(counter->mappings, task->process, task->program, address, false,
-				    time_ns, ret_pc))
+				    time_ns, &data)) {
+		data.owner = cell_owner_make(program, (u32)data.owner);
+		data.hash = cell_hash(cell_owner_hash(counter->table, data.owner), data.offset);
+		*ret_pc = data;
 		return;
-	mapping_cache_get_unmapped(counter->mappings, task->program, kind, ret_pc);
+	}
+	mapping_cache_get_unmapped(counter->mappings, program, kind, ret_pc);
 }

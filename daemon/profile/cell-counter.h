@@ -62,7 +62,7 @@ void cell_id_tables_deinit(struct cell_id_tables *names);
 /*
  * The location of a cell is that of the data, not that of the code: the binary that has the data,
  * and the offset as for symbols_get_data(). Data without a binary has CELL_UNMAPPED, and &enum
- * cell_data as its offset.
+ * cell_data as its offset. The program of a cell includes the instruction of a load or store.
  */
 #define CELL_BY_DATA 4U
 
@@ -73,11 +73,27 @@ enum cell_data {
 	CELL_DATA_OTHER, /* memory below the code of all files, or of no known process */
 };
 
+/* Entries of &cell_counter.access, which serve the instructions that are sampled most. */
+#define ACCESS_PROGRAMS 1024
+
+/**
+ * struct access_program - the program with an instruction
+ * @owner, @offset: the cell of the instruction, without CELL_BY_DATA
+ * @id: the id of the program that includes the instruction; 0: the entry is free
+ */
+struct access_program {
+	u64 owner;
+	u64 offset;
+	u32 id;
+};
+
 /**
  * struct cell_counter - the counter of one thread
  * @attributor, @names: borrowed
  * @table: the cells
  * @mappings: the cache of mappings
+ * @code: with CELL_BY_DATA: the cache of mappings of code, while @mappings has those of data
+ * @access: with CELL_BY_DATA: programs of instructions, ACCESS_PROGRAMS entries
  * @batch: the samples that are not in the table yet
  * @interval: result of cell_table_get_interval() for the samples that follow
  * @split: CELL_SPLIT_* and CELL_BY_DATA; set by cell_counter_set_split()
@@ -90,6 +106,8 @@ struct cell_counter {
 	const struct cell_id_tables *names;
 	struct cell_table *table;
 	struct mapping_cache *mappings;
+	struct mapping_cache *code;
+	struct access_program *access;
 	struct cell_batch *batch;
 	u8 interval;
 	u8 split;
@@ -143,8 +161,12 @@ int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
 		      const struct attributor *attributor, const struct cell_id_tables *names,
 		      struct cell_counter *ret_counter);
 
-/** cell_counter_set_split() - set &cell_counter.split, before the first sample */
-void cell_counter_set_split(struct cell_counter *counter, u8 split);
+/**
+ * cell_counter_set_split() - set &cell_counter.split, before the first sample
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int cell_counter_set_split(struct cell_counter *counter, u8 split);
 
 /** cell_counter_deinit() - free the memory; @counter may be all zeros */
 void cell_counter_deinit(struct cell_counter *counter);
@@ -205,11 +227,13 @@ void cell_counter_get_unmapped(struct cell_counter *counter, const struct task_p
 /**
  * cell_counter_get_data() - get the cell of the data of a sample, in a counter with CELL_BY_DATA
  * @sample: the sample
+ * @pc, @kernel: its instruction, as for mapping_cache_find()
  *
  * The other parameters and the context are those of cell_counter_find().
  */
 void cell_counter_get_data(struct cell_counter *counter, const struct task_program *task,
-			   const struct spe_sample *sample, u64 time_ns, struct mapped_pc *ret_pc);
+			   const struct spe_sample *sample, u64 pc, bool kernel, u64 time_ns,
+			   struct mapped_pc *ret_pc);
 
 /**
  * cell_counter_add() - count a sample

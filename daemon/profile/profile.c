@@ -105,6 +105,8 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	if (r >= 0)
 		r = cell_counter_init(config ? config->cell_bytes : 0, &p->sample_class, attributor,
 				      &p->shared_data->names, &p->cells);
+	if (r >= 0 && config)
+		r = cell_counter_set_split(&p->cells, config->split);
 	if (r >= 0 && config && config->history)
 		r = history_new(p, config);
 	if (r < 0) {
@@ -116,7 +118,6 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		profile_free(p);
 		return -ENOMEM;
 	}
-	cell_counter_set_split(&p->cells, config ? config->split : 0);
 	*ret_profile = p;
 	return 0;
 }
@@ -653,7 +654,8 @@ count_staged_sample(struct profile *p, struct sample_stage *stage, u32 i,
 
 	if (__builtin_expect(p->cells.split & CELL_BY_DATA, 0))
 		cell_counter_get_data(&p->cells, &task_slot->program, stage_get_sample(stage, i),
-				      stage->time_ns[i], &at);
+				      location_key_get_pc(s->place),
+				      location_key_is_kernel(s->place), stage->time_ns[i], &at);
 	else if (__builtin_expect(!cell_counter_find(&p->cells, &task_slot->program,
 						     location_key_get_pc(s->place),
 						     location_key_is_kernel(s->place),

@@ -519,6 +519,29 @@ static int move_row_cells_together(struct query_result *r)
 
 /* ---- Types and fields ---------------------------------------------------- */
 
+/* Get the name of the data that the instruction of a cell accesses; false if it is unknown. */
+static bool get_accessed_data_name(const struct query_result *r, const struct cell_row *row,
+				   struct data_name *ret_name)
+{
+	struct program_identity program;
+	struct cell_row code = *row;
+	struct cell_location place;
+
+	if (row->evicted ||
+	    !program_table_find_by_id(r->cells.tables.programs, row->program, &program) ||
+	    !program.code_binary)
+		return false;
+	code.binary = program.code_binary;
+	code.offset = program.code_offset;
+	return profile_locate_cell(r->source.profile, &code, r->source.live, &place) &&
+	       symbols_get_accessed_data(r->source.symbols, &place.at, ret_name);
+}
+
+/*
+ * Get the name of the data of a cell. Data with a fixed address is named by its address, because
+ * the declared type of a pointer may be that of a part of the data. Other data is named by the
+ * instruction.
+ */
 static void get_data_name(const struct query_result *r, const struct cell_row *row,
 			  struct data_name *ret_name)
 {
@@ -529,15 +552,24 @@ static void get_data_name(const struct query_result *r, const struct cell_row *r
 	};
 	struct cell_location place;
 	const char *reason = "[evicted]";
+	struct data_name accessed;
+	bool known = get_accessed_data_name(r, row, &accessed);
 
 	if (profile_locate_cell(r->source.profile, row, r->source.live, &place)) {
-		symbols_get_data(r->source.symbols, &place.at, ret_name);
-		return;
+		if (!symbols_get_data(r->source.symbols, &place.at, ret_name))
+			known = known && accessed.type[0] != '[';
+		else if (strcmp(ret_name->type, reasons[CELL_DATA_OTHER]) != 0)
+			known = false;
+	} else {
+		if (!row->evicted)
+			reason = reasons[row->offset < ARRAY_SIZE(reasons) ? row->offset :
+									     CELL_DATA_OTHER];
+		known = known && reason != reasons[CELL_DATA_KERNEL];
+		snprintf(ret_name->type, sizeof(ret_name->type), "%s", reason);
+		snprintf(ret_name->field, sizeof(ret_name->field), "%s", reason);
 	}
-	if (!row->evicted)
-		reason = reasons[row->offset < ARRAY_SIZE(reasons) ? row->offset : CELL_DATA_OTHER];
-	snprintf(ret_name->type, sizeof(ret_name->type), "%s", reason);
-	snprintf(ret_name->field, sizeof(ret_name->field), "%s", reason);
+	if (known)
+		*ret_name = accessed;
 }
 
 /** struct ranked_text - a text in a tree, and its position in alphabetical order */

@@ -9,7 +9,7 @@
 
 #include "attribution/maps.h"
 
-#define SYMBOL_VERSION	   5
+#define SYMBOL_VERSION	   6
 #define SYMBOL_MESSAGE_MAX 65536
 #define SYMBOL_SLOTS	   8 /* files that a reader has open */
 #define SYMBOL_ADDRESSES   1024 /* addresses in a request */
@@ -53,11 +53,15 @@ enum symbol_kind {
 	/*
 	 * An ELF file. An address is that of a datum, minus the address at which the code of the
 	 * file is mapped, plus the file offset of the code. SYMBOL_FIND finds the type and the
-	 * field, with a line feed between them, or a reason in brackets.
+	 * field, with a line feed between them, or a reason in brackets. With SYMBOL_ACCESS, an
+	 * address is the offset in the file of an instruction that accesses the datum.
 	 */
 	SYMBOL_DATA,
 	SYMBOL_KINDS,
 };
+
+/* A bit of an address of SYMBOL_DATA, which addresses of data of programs do not have. */
+#define SYMBOL_ACCESS (1ULL << 63)
 
 /* The kind of file that SYMBOL_ATTACH attaches. */
 enum symbol_attachment {

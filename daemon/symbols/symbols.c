@@ -514,8 +514,9 @@ bool symbols_get_source_line(struct symbols_cache *s, s32 pid,
 	return line;
 }
 
-bool symbols_get_data(struct symbols_cache *s, const struct attribute_location *location,
-		      struct data_name *ret_name)
+/* Get a name of data; @flags: SYMBOL_ACCESS if @location is that of an instruction, else 0. */
+static bool get_data_name(struct symbols_cache *s, const struct attribute_location *location,
+			  u64 flags, struct data_name *ret_name)
 {
 	const struct name_range *range = NULL;
 	const struct name_file *file;
@@ -530,7 +531,7 @@ bool symbols_get_data(struct symbols_cache *s, const struct attribute_location *
 	pthread_mutex_lock(&s->lock);
 	if (location_get_key(s, 0, location, false, &key, &address) && key.kind == MAPPING_FILE) {
 		key.kind = MAPPING_DATA;
-		range = find_or_request_key(s, &key, location, address, &file);
+		range = find_or_request_key(s, &key, location, address | flags, &file);
 	}
 	if (range && range->text) {
 		text = file->text + range->text;
@@ -541,6 +542,18 @@ bool symbols_get_data(struct symbols_cache *s, const struct attribute_location *
 	}
 	pthread_mutex_unlock(&s->lock);
 	return range;
+}
+
+bool symbols_get_data(struct symbols_cache *s, const struct attribute_location *location,
+		      struct data_name *ret_name)
+{
+	return get_data_name(s, location, 0, ret_name);
+}
+
+bool symbols_get_accessed_data(struct symbols_cache *s, const struct attribute_location *location,
+			       struct data_name *ret_name)
+{
+	return get_data_name(s, location, SYMBOL_ACCESS, ret_name);
 }
 
 static void wait_for_jobs(struct symbols_cache *s, u32 ms)

@@ -164,6 +164,18 @@ struct data_name {
 };
 
 /**
+ * symbols_get_accessed_data() - get the type and the field that an instruction of a recording
+ * accesses
+ * @symbols, @ret_name: as for symbols_get_data()
+ * @location: location of a load or store
+ *
+ * Return: as symbols_get_data().
+ */
+bool symbols_get_accessed_data(struct symbols_cache *symbols,
+			       const struct attribute_location *location,
+			       struct data_name *ret_name);
+
+/**
  * symbols_get_data() - get the type and the field of a datum of a recording
  * @symbols: the cache; NULL: nothing is known
  * @location: location of the datum: its offset is the offset of the code of its file, plus the

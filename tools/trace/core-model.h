@@ -8,7 +8,7 @@
 #ifndef SPEPROF_CORE_MODEL_H
 #define SPEPROF_CORE_MODEL_H
 
-#include "a64.h"
+#include "util/a64.h"
 #include "model/instruction.h"
 
 struct core_model;

@@ -13,7 +13,7 @@
 #ifndef SPEPROF_QEMU_LOG_H
 #define SPEPROF_QEMU_LOG_H
 
-#include "a64.h"
+#include "util/a64.h"
 
 /*
  * Maximum number of threads; each can have an instruction for which the registers were not read

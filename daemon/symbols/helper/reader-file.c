@@ -456,6 +456,19 @@ static bool memory_has_address(const struct reader_file *o, u64 vaddr)
 	return false;
 }
 
+/*
+ * Return whether clang has moved equal instructions of several functions into new functions. They
+ * write registers that other functions preserve.
+ */
+static bool has_outlined_functions(Elf *elf)
+{
+	static const char name[] = "OUTLINED_FUNCTION_";
+	size_t size;
+	const u8 *names = elf_get_section_bytes(elf, ".strtab", &size);
+
+	return names && memmem(names, size, name, strlen(name));
+}
+
 static void read_data_once(struct reader_file *o)
 {
 	if (o->lines_read)
@@ -466,6 +479,8 @@ static void read_data_once(struct reader_file *o)
 		debug_data_new(o->file, o->alt, &o->data);
 	else if (o->debug)
 		debug_data_new(o->debug, o->alt, &o->data);
+	o->outlines =
+		has_outlined_functions(o->file) || (o->debug && has_outlined_functions(o->debug));
 }
 
 /* Write the type and the field at @vaddr, with a line feed between them, or a reason. */
@@ -490,6 +505,54 @@ static void format_datum(const struct reader_file *o, u64 vaddr, char *to, size_
 		snprintf(to, size, "[not a symbol]");
 }
 
+/* Read the instruction at a virtual address. */
+static bool read_instruction(void *ctx, u64 address, u32 *ret_word)
+{
+	const struct reader_file *o = ctx;
+	u8 bytes[4];
+
+	for (u32 i = 0; i < o->elf.segments; i++) {
+		const struct elf_segment *segment = &o->elf.segment[i];
+		u64 distance = address - segment->vaddr;
+
+		if (!segment->code || distance >= segment->size || segment->size - distance < 4)
+			continue;
+		if (pread(o->fd, bytes, sizeof(bytes), (off_t)(segment->offset + distance)) != 4)
+			return false;
+		*ret_word = spe_get_le32(bytes);
+		return true;
+	}
+	return false;
+}
+
+/* Write what format_datum() writes, of the datum that the instruction at @offset accesses. */
+static void format_access(struct reader_file *o, u64 offset, char *to, size_t size)
+{
+	static const char *const reasons[] = {
+		[DEBUG_ACCESS_UNKNOWN] = "[unknown pointer]",
+		[DEBUG_ACCESS_STACK] = "[stack]",
+		[DEBUG_ACCESS_NO_DATA] = "[no debug data]",
+	};
+	const struct debug_code code = {
+		.read = read_instruction,
+		.outlines = o->outlines,
+		.handlers = has_section(o->file, ".gcc_except_table"),
+		.ctx = o,
+	};
+	const struct elf_segment *segment = segment_find(o, offset);
+	enum debug_access access = DEBUG_ACCESS_NO_DATA;
+	struct debug_datum datum;
+	GElf_Ehdr ehdr;
+
+	if (segment && o->data && gelf_getehdr(o->file, &ehdr) && ehdr.e_machine == EM_AARCH64)
+		access = debug_data_find_access(
+			o->data, &code, segment->vaddr + (offset - segment->offset), &datum);
+	if (access == DEBUG_ACCESS_FOUND)
+		snprintf(to, size, "%s\n%s", datum.type, datum.field);
+	else
+		snprintf(to, size, "%s", reasons[access]);
+}
+
 void reader_file_add_data(struct reader_file *o, const u64 *address, u32 count,
 			  struct reply_builder *builder)
 {
@@ -502,7 +565,10 @@ void reader_file_add_data(struct reader_file *o, const u64 *address, u32 count,
 		struct symbol_name *entry = &builder->name[builder->count];
 
 		*entry = (struct symbol_name){ .start = address[builder->done], .size = 1 };
-		if (find_code_bias(o, &bias))
+		if (address[builder->done] & SYMBOL_ACCESS)
+			format_access(o, address[builder->done] & ~SYMBOL_ACCESS, text,
+				      sizeof(text));
+		else if (find_code_bias(o, &bias))
 			format_datum(o, address[builder->done] + bias, text, sizeof(text));
 		if (!reply_builder_add_text(builder, sizeof(*entry), text, strlen(text),
 					    &entry->text))

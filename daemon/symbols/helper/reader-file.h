@@ -25,7 +25,8 @@
  * @mini: MiniDebugInfo, unpacked to @mini_bytes; NULL for none
  * @go: table of Go functions, if @has_go
  * @lines: source lines; NULL for none
- * @data: variables; NULL for none, and unless SYMBOL_DATA
+ * @data: variables and functions; NULL for none, and unless SYMBOL_DATA
+ * @outlines: as &struct values_source
  * @has: SYMBOL_HAS_*
  * @jit_dump: the file is a jitdump, and not a perf map; false unless SYMBOL_JIT_NAMES
  * @names_read, @lines_read: true after functions or lines were read, at the first request for them.
@@ -50,6 +51,7 @@ struct reader_file {
 	bool has_go;
 	bool names_read;
 	bool lines_read;
+	bool outlines;
 };
 
 /**

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "model/instruction.h"
-#include "trace/a64.h"
+#include "util/a64.h"
 
 #define I(kind) SPE_INSTRUCTION_##kind
 
