@@ -38,7 +38,7 @@ static void set_result(struct register_effect *e, enum effect_kind kind, u8 rd)
 
 /* ---- Loads and stores ---- */
 
-/* The registers at @low and @second get memory; @wide: 8 bytes each. */
+/* The register in the lowest bits of @word, and @second, get memory; @wide: 8 bytes each. */
 static void set_load(struct register_effect *e, u32 word, bool wide, u8 second)
 {
 	e->writes |= make_mask(get_register(word, 0)) | make_mask(second);

@@ -43,7 +43,7 @@ struct value_places {
  * @function: a DW_TAG_subprogram; its debug information must outlive @ret_places
  * @ret_places: the places; call value_places_clear()
  *
- * Variables whose value is computed, or that are in several pieces, have no place.
+ * Variables with a computed value, or in several pieces, have no place.
  *
  * Return: false if there are too many places, or if memory cannot be allocated.
  */
