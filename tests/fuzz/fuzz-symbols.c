@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ADDRESSES 24
+#define ADDRESSES 48
+#define DATA_ADDRESSES \
+	16 /* number of addresses of SYMBOL_DATA that are of data; others are of instructions */
 
 static struct reply_builder answer;
 static struct symbol_file_content known;
@@ -31,6 +33,15 @@ static int make_memory_file(const uint8_t *data, size_t size)
 	return fd;
 }
 
+/* Return the address number @i of a request; addresses ascend. */
+static u64 make_address(const struct reader_file *o, u32 i)
+{
+	if (o->kind == SYMBOL_DATA && i >= DATA_ADDRESSES)
+		return SYMBOL_ACCESS |
+		       ((known.code_offset & UINT32_MAX) + (u64)(i - DATA_ADDRESSES) * 44);
+	return (u64)i * 61 + (o->kind && o->kind != SYMBOL_DATA ? 0x1000 : 0);
+}
+
 /* Request the names of all of @o, in as many requests as necessary. Each must get a reply. */
 static void request_all_names(struct reader_file *o, u32 type, struct name_cache *cache,
 			      struct name_file *file)
@@ -42,8 +53,7 @@ static void request_all_names(struct reader_file *o, u32 type, struct name_cache
 
 		ask.request = (struct symbol_request){ .type = type, .count = left };
 		for (u32 i = 0; i < left; i++)
-			ask.request.address[i] = (u64)(at + i) * 61 +
-						 (o->kind && o->kind != SYMBOL_DATA ? 0x1000 : 0);
+			ask.request.address[i] = make_address(o, at + i);
 		if (type == SYMBOL_FIND)
 			reader_file_add_functions(o, ask.request.address, left, &answer);
 		else if (type == SYMBOL_LINKAGE)

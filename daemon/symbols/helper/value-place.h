@@ -43,7 +43,7 @@ struct value_places {
  * @function: a DW_TAG_subprogram; its debug information must outlive @ret_places
  * @ret_places: the places; call value_places_clear()
  *
- * Variables with a computed value, or in several pieces, have no place.
+ * A variable has no place if its value is computed, or if it is in several pieces.
  *
  * Return: false if there are too many places, or if memory cannot be allocated.
  */

@@ -209,7 +209,7 @@ static void test_sums(void **state)
 	assert_value(value_scale(&huge, 4), value_make_unknown());
 	assert_value(value_multiply(&one, &ten), number(10, 7));
 	assert_value(value_multiply(&minus, &one), value_make_unknown());
-	/* Without its high bits, a multiple of 24 is a multiple of 8. */
+	/* A multiple of 24 is a multiple of 8 after its high bits are removed. */
 	other = number(24, 9);
 	assert_value(value_narrow(&other), number(8, 0));
 	assert_value(value_truncate(&other, 64), other);

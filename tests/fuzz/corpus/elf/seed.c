@@ -33,3 +33,18 @@ int seed_global(int n)
 {
 	return seed_weak(n) - seed_local(n);
 }
+
+long seed_walk(struct seed *seed, int n);
+
+/* Access data by pointers, in an array, and on the stack. */
+long seed_walk(struct seed *seed, int n)
+{
+	struct seed local = *seed;
+	long sum = 0;
+
+	for (int i = 0; i < n; i++)
+		seed[i].nested[i & 1].next = &local;
+	for (; seed; seed = seed->nested[0].next)
+		sum += seed->parts[n & 3] + seed->mode + local.nested[1].name[n & 1];
+	return sum + seed_data[1].whole;
+}
