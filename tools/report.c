@@ -261,6 +261,17 @@ static int report_check_options(const struct options *options)
 	return STATUS_OK;
 }
 
+/* Print cache lines and pages, and the new name of --lines if that succeeded. */
+static int report_memory(const struct options *options)
+{
+	int status = memory_access_report_print("report", options);
+
+	if (options->lines && !status)
+		message_print("report: --lines is called \"speprof sharing\" now; the old name works "
+			      "for one release");
+	return status;
+}
+
 static int report_choose(struct options *options)
 {
 	if (options->html)
@@ -268,11 +279,8 @@ static int report_choose(struct options *options)
 	if (!options->number)
 		options->number = REPORT_ROWS;
 	options->query.limit = options->number;
-	if (options->lines)
-		message_print("report: --lines is called \"speprof sharing\" now; the old name works "
-			      "for one release");
 	if (options->lines || options->pages)
-		return memory_access_report_print("report", options);
+		return report_memory(options);
 	if (options->until_us || (options->input && saved_profile_is(options->input)))
 		return report_stored(options);
 	return options->input ? report_recording(options) : report_daemon(options);
