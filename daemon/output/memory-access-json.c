@@ -100,22 +100,18 @@ static void add_source_line(const struct json_context *hot, struct json_object *
 	add_string_or_null(to, "source", text);
 }
 
-/*
- * Get the type and the field of the datum at an address of a process. Both are "" if they are not
- * known, as for memory without a file, and for a running process.
- */
-static void get_datum(const struct json_context *hot, u64 address, u64 owner,
-		      struct data_name *ret_name)
+/* Get the name of the global variable at an address of a process; false if it is unknown. */
+static bool get_global(const struct json_context *hot, u64 address, u64 owner,
+		       struct data_name *ret_name)
 {
 	const struct attributor *attributor = hot->profile->attributor;
 	struct attribute_location where;
 	struct attribute_mapping mapping;
 
-	*ret_name = (struct data_name){ 0 };
-	if (hot->live || !find_owner_process(hot, owner) ||
+	if (!find_owner_process(hot, owner) ||
 	    !attributor_find_data_mapping(attributor, (u32)(owner >> 32), address,
 					  ATTRIBUTE_AT_END, &mapping))
-		return;
+		return false;
 	where = (struct attribute_location){
 		.binary = mapping.binary,
 		.offset = address - mapping.bias,
@@ -124,7 +120,31 @@ static void get_datum(const struct json_context *hot, u64 address, u64 owner,
 		.build_id = mapping.build_id,
 		.build_id_size = mapping.build_id_size,
 	};
-	if (!symbols_get_data(hot->symbols, &where, ret_name) || ret_name->type[0] == '[')
+	return symbols_get_data(hot->symbols, &where, ret_name) && ret_name->type[0] != '[';
+}
+
+/* Get the name of the data that an instruction accesses; false if it is unknown. */
+static bool get_accessed(const struct json_context *hot, u64 place, u64 owner,
+			 struct data_name *ret_name)
+{
+	struct attribute_location where;
+
+	return find_owner_process(hot, owner) && !location_key_is_kernel(place) &&
+	       attributor_locate_pc(hot->profile->attributor, (u32)(owner >> 32),
+				    location_key_get_pc(place), false, &where) &&
+	       symbols_get_accessed_data(hot->symbols, &where, ret_name) &&
+	       ret_name->type[0] != '[';
+}
+
+/*
+ * Get the type and the field of what @sharer accesses in the line at @address, which @owner has.
+ * Both are "" if they are not known, as for the kernel and for a running process.
+ */
+static void get_datum(const struct json_context *hot, u64 address, u64 owner,
+		      const struct line_sharer *sharer, struct data_name *ret_name)
+{
+	if (hot->live || (!get_global(hot, address + sharer->offset, owner, ret_name) &&
+			  !get_accessed(hot, sharer->place, sharer->owner, ret_name)))
 		*ret_name = (struct data_name){ 0 };
 }
 
@@ -151,8 +171,7 @@ static void add_sharers(const struct json_context *hot, u32 size, const struct h
 	memcpy(sharers, line->sharer, sizeof(sharers));
 	qsort(sharers, LINE_SHARERS, sizeof(*sharers), compare_sharers);
 	for (unsigned int i = 0; i < LINE_SHARERS && sharers[i].samples; i++) {
-		get_datum(hot, line->head.key[0] * size + sharers[i].offset, line->head.key[1],
-			  &data[i]);
+		get_datum(hot, line->head.key[0] * size, line->head.key[1], &sharers[i], &data[i]);
 		sides[count++] = (struct sharing_side){
 			.offset = sharers[i].offset,
 			.cpu = sharers[i].cpu,
