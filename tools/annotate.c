@@ -214,14 +214,9 @@ static int annotate_diff(struct annotate_side *side)
 static int parse_sides(int argc, char **argv, int separator, struct annotate_side *side)
 {
 	struct options *before = &side[DIFF_BEFORE].options, *after = &side[DIFF_AFTER].options;
-	char *verb = argv[0];
-	int status;
+	int status = options_parse_sides(argc, argv, separator, SIDE_OPTIONS COMMON_OPTIONS, before,
+					 SIDE_OPTIONS, after);
 
-	argv[separator] = NULL;
-	status = options_parse(separator, argv, SIDE_OPTIONS COMMON_OPTIONS, before);
-	argv[separator] = verb;
-	if (!status)
-		status = options_parse(argc - separator, argv + separator, SIDE_OPTIONS, after);
 	if (!status && !before->diff)
 		return message_fail(
 			STATUS_USAGE,

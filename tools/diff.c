@@ -534,14 +534,9 @@ static int parse_sides(int argc, char **argv, int separator, struct diff_compari
 {
 	struct options *before = &c->side[DIFF_BEFORE].options;
 	struct options *after = &c->side[DIFF_AFTER].options;
-	char *verb = argv[0];
-	int status;
+	int status = options_parse_sides(argc, argv, separator, SIDE_OPTIONS COMMON_OPTIONS, before,
+					 SIDE_OPTIONS, after);
 
-	argv[separator] = NULL;
-	status = options_parse(separator, argv, SIDE_OPTIONS COMMON_OPTIONS, before);
-	argv[separator] = verb;
-	if (!status)
-		status = options_parse(argc - separator, argv + separator, SIDE_OPTIONS, after);
 	if (!status && (before->after || after->after))
 		return message_fail(STATUS_USAGE,
 				    "diff: \"%s\": each side of \"--\" is one profile",

@@ -664,3 +664,17 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
 	*ret_options = options;
 	return 0;
 }
+
+int options_parse_sides(int argc, char **argv, int separator, const char *accept_before,
+			struct options *ret_before, const char *accept_after,
+			struct options *ret_after)
+{
+	int status;
+
+	argv[separator] = NULL;
+	status = options_parse(separator, argv, accept_before, ret_before);
+	argv[separator] = argv[0];
+	if (status)
+		return status;
+	return options_parse(argc - separator, argv + separator, accept_after, ret_after);
+}

@@ -126,6 +126,20 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
 int options_find_separator(int argc, char **argv);
 
 /**
+ * options_parse_sides() - parse "VERB OPTIONS -- OPTIONS", where each side names one of two profiles
+ * @argc, @argv: arguments of the verb; argv[0] is its name, and takes the place of the "--"
+ * @separator: what options_find_separator() returned; not 0
+ * @accept_before, @accept_after: which options each side accepts, as in options_parse()
+ * @ret_before, @ret_after: a side whose options are wrong is unchanged; the caller frees
+ * &struct options.filter of both also on failure
+ *
+ * Return: 0; else an &enum verb_exit_status, after an error was printed.
+ */
+int options_parse_sides(int argc, char **argv, int separator, const char *accept_before,
+			struct options *ret_before, const char *accept_after,
+			struct options *ret_after);
+
+/**
  * options_parse_threads() - parse the value of --threads
  * @verb: name of the verb, for the error
  * @text: the value
