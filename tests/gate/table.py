@@ -32,8 +32,9 @@ class Lane:
 # sanitizers, the start of a program takes ten times as long.
 PROGRAMS = ("cli", "service")
 # Suites that take minutes, so only lane plain runs them. The demo compares shares with CPU times, and
-# the traces compare counts with QEMU's log: sanitizers change neither.
-LONG = ("demo", "traces")
+# the traces compare counts with QEMU's log: sanitizers change neither. The tests of suite long are
+# parts of unit tests that repeat one step for each place where it can fail.
+LONG = ("demo", "traces", "long")
 
 
 def sanitized(**choice):

@@ -245,7 +245,8 @@ static void test_many_maps_lines(void **state)
 	write_file(f, "maps", text, (size_t)(at - text));
 	assert_int_equal(procfs_read_maps(f->task, 0, count_mapping, &s, &cost), 0);
 	assert_int_equal(s.count, 0);
-	for (char *p = text; (p = strstr(p, "r--p")); p++)
+	/* Not strstr(): under ASan it reads all of the text for each line. */
+	for (char *p = text; (p = memmem(p, (size_t)(at - p), "r--p", 4)); p++)
 		p[2] = 'x';
 	write_file(f, "maps", text, (size_t)(at - text));
 	assert_int_equal(procfs_read_maps(f->task, 0, count_mapping, &s, &cost), 0);

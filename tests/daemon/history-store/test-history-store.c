@@ -21,6 +21,12 @@
 #define PROGRAMS   4 /* number of programs; two are in the last container */
 #define BOOT	   "11111111-2222-3333-4444-555555555555"
 
+/*
+ * Number of changes of the disk from one that fails to the next one that fails; 1: each fails once, and
+ * the simulated time is a quarter instead of twelve days.
+ */
+static unsigned long stride = 1;
+
 struct fixture {
 	char folder[64];
 	char path[80];
@@ -423,11 +429,12 @@ static void test_many_locations(void **state)
  */
 static void test_size_limit_of_a_quarter(void **state)
 {
+	const u32 hours = stride == 1 ? 92 : 12;
 	struct fixture *f = *state;
 	u64 most = 0;
 
-	assert_int_equal(open_store_with_limits(f, HISTORY_BYTES_MIN, 60, 84, 92), 0);
-	for (u32 n = 0; n < 92 * 60 + 84 * 10 + 60; n++) {
+	assert_int_equal(open_store_with_limits(f, HISTORY_BYTES_MIN, 60, 84, hours), 0);
+	for (u32 n = 0; n < hours * 60 + 84 * 10 + 60; n++) {
 		struct minute_counters m;
 		u64 bytes;
 
@@ -443,7 +450,7 @@ static void test_size_limit_of_a_quarter(void **state)
 	assert_true(most <= HISTORY_BYTES_MIN);
 	assert_true(query_number(f, "SELECT count(*) FROM period WHERE seconds=60") <= 60);
 	assert_true(query_number(f, "SELECT count(*) FROM period WHERE seconds=600") <= 84);
-	assert_true(query_number(f, "SELECT count(*) FROM period WHERE seconds=3600") <= 92);
+	assert_true(query_number(f, "SELECT count(*) FROM period WHERE seconds=3600") <= hours);
 }
 
 /*
@@ -510,7 +517,7 @@ static bool write_in_child(struct fixture *f, unsigned long at, volatile u32 *wr
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		faulty_vfs.kill_at = at;
+		faulty_vfs = (struct faulty_vfs){ .kill_at = at };
 		if (open_store_with_limits(f, 64ULL << 20, 4, 10, 10) < 0)
 			_exit(2);
 		for (u32 n = 0; n < KILLED_MINUTES; n++) {
@@ -563,9 +570,10 @@ static void test_killed_writer_leaves_whole_minutes(void **state)
 	volatile u32 *written = mmap(NULL, sizeof(*written), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	bool lived = false;
+	unsigned long at;
 
 	assert_true(written != MAP_FAILED);
-	for (unsigned long at = 1; !lived; at++) {
+	for (at = 1; !lived; at += stride) {
 		u32 after;
 
 		*written = 0;
@@ -581,6 +589,8 @@ static void test_killed_writer_leaves_whole_minutes(void **state)
 		f->store = history_store_free(f->store);
 		remove_database(f);
 	}
+	/* Each minute makes more than one change. */
+	assert_true(at > KILLED_MINUTES);
 	munmap((void *)written, sizeof(*written));
 }
 
@@ -615,8 +625,11 @@ static void test_full_disk(void **state)
 {
 	struct fixture *f = *state;
 
-	for (unsigned long at = 1; write_to_full_disk(f, at); at++)
-		;
+	unsigned long at = 1;
+
+	while (write_to_full_disk(f, at))
+		at += stride;
+	assert_true(at > KILLED_MINUTES);
 }
 
 static void write_minute_at(struct fixture *f, s64 start_us, u32 n)
@@ -841,7 +854,8 @@ static void test_hostile_details(void **state)
 	assert_string_equal(text, "{}");
 }
 
-int main(void)
+/* Usage: test-history-store [STRIDE] */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hostile_details),
@@ -863,6 +877,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_same_names, setup, teardown),
 	};
 
+	if (argc > 1)
+		stride = strtoul(argv[1], NULL, 10);
 	faulty_vfs_register();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
