@@ -74,27 +74,37 @@ def guests(kernel, *jobs):
     return run
 
 
+def quick_modules(*targets):
+    return script("tests/modules", "--quick", "--build", "BUILD", *targets)
+
+
 MESON = ("build", "unit", "programs")
+# Lanes that compute without pause start beside the guests, which leave a third of two CPUs idle.
+BEFORE_GUESTS = (*MESON, "modules")
 ALL_MESON = (*MESON, "plain", "sanitized")
 
 QUICK = {
     "build": Lane("userspace, without a warning", build, quick=True),
     "unit": Lane("unit tests under ASan and UBSan", sanitized(leave_out=(*PROGRAMS, *LONG)), quick=True),
     "programs": Lane("tests of the command, the service and the exporter", programs, needs=("build",), quick=True),
-    "modules": Lane("the modules for every kernel, W=1", script("tests/modules", "--quick", "--build", "BUILD"), quick=True),
-    "arm64": Lane("userspace cross-built for arm64", script("tests/lanes/arm64/cross-build", "--build-only", "BUILD"), quick=True),
-    "gcc14": Lane("userspace by Debian 13's compiler, with its libraries",
-                  script("tests/debian13", "--build-only", "BUILD"), quick=True),
-    "style": Lane("what reading can check", script("tests/style", "BUILD"), needs=("build",), quick=True),
+    "modules": Lane("the modules for Linux 6.12, W=1", quick_modules("amd64-6.12@cloud-amd64", "arm64-6.12"), quick=True),
     "guest-amd64": Lane("module, emulated SPU and daemon under systemd, in a guest",
-                        guests("6.12", "job-kmod", "job-record", "job-systemd"), needs=(*MESON, "modules"), guest=True, quick=True),
-    "kunit": Lane("the KUnit suites on User-Mode Linux 6.12",
-                  script("tests/lanes/kunit/run-kunit", "--build", "BUILD", "--no-planted", "6.12-uml"), needs=("unit",), quick=True),
-    "fuzz": Lane("every fuzzer: its corpus and a fixed number of inputs", script("tests/fuzz/run-fuzzers", "--fixed"),
-                 needs=("unit",), quick=True),
+                        guests("6.12", "job-kmod", "job-record", "job-systemd"), needs=BEFORE_GUESTS, guest=True, quick=True),
     "guest-arm64": Lane("the hardware backend on the trap, in a guest",
-                        script("tests/lanes/vm/check-arm64", "--build", "BUILD", "arm64-6.12"), needs=(*MESON, "modules"),
+                        script("tests/lanes/vm/check-arm64", "--build", "BUILD", "arm64-6.12"), needs=BEFORE_GUESTS,
                         guest=True, quick=True),
+    "modules-6.1": Lane("the modules for Linux 6.1, W=1", quick_modules("amd64-6.1@cloud-amd64", "arm64-6.1"), needs=BEFORE_GUESTS,
+                        quick=True),
+    "style": Lane("what reading can check", script("tests/style", "BUILD"), needs=BEFORE_GUESTS, quick=True),
+    "kunit": Lane("the KUnit suites on User-Mode Linux 6.12",
+                  script("tests/lanes/kunit/run-kunit", "--build", "BUILD", "--no-planted", "6.12-uml"), needs=BEFORE_GUESTS,
+                  quick=True),
+    "fuzz": Lane("every fuzzer: its corpus and a fixed number of inputs", script("tests/fuzz/run-fuzzers", "--fixed"),
+                 needs=BEFORE_GUESTS, quick=True),
+    "arm64": Lane("userspace cross-built for arm64", script("tests/lanes/arm64/cross-build", "--build-only", "BUILD"),
+                  needs=BEFORE_GUESTS, quick=True),
+    "gcc14": Lane("userspace by Debian 13's compiler, with its libraries",
+                  script("tests/debian13", "--build-only", "BUILD"), needs=BEFORE_GUESTS, quick=True),
 }
 
 ALL = QUICK | {
