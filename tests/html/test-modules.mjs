@@ -201,10 +201,11 @@ test("the table has the numbers of the rows", () => {
 test("a measure that the report does not have is not offered", () => {
 	const { data: parsed, tree: built } = report();
 	assert.deepEqual(measures.widthMeasures({ ...parsed, tree: built }).map(each => each.key),
-		["weight", "samples", "latency_sum", "dram", "memory", "mispredicted"]);
+		["weight", "samples", "latency_sum", "dram", "memory", "loads", "stores", "branches", "mispredicted"]);
 	parsed.meta.header.share_of = "samples";
 	built.sums.dram.fill(0);
-	assert.deepEqual(measures.widthMeasures({ ...parsed, tree: built }).map(each => each.key), ["samples", "latency_sum", "memory", "mispredicted"]);
+	assert.deepEqual(measures.widthMeasures({ ...parsed, tree: built }).map(each => each.key),
+		["samples", "latency_sum", "memory", "loads", "stores", "branches", "mispredicted"]);
 });
 
 test("each value has a step of its colour", () => {
@@ -241,6 +242,9 @@ test("slices of time are those of the selection, or of its program", () => {
 	assert.deepEqual(samples(web), [2, 0]);
 	assert.deepEqual(samples(none), [0, 2]);
 	assert.deepEqual(samples(built.nodes.find(node => node.name === "scan")), [0, 2]);
+	assert.ok(built.nodes.every(node => time.hasTimes(parsed.time, node)));
+	const without = { ...parsed.time, programs: parsed.time.programs.map(program => ({ ...program, program: "" })) };
+	assert.deepEqual(built.nodes.filter(node => time.hasTimes(without, node)).map(node => node.depth), [0, 1, 1]);
 	const { latency } = time.nodeSlices(parsed.time, none)[1];
 	assert.deepEqual([latency.count, latency.sum, latency.max], [1, 300, 304]);
 	assert.equal(data.parseReport(bytesOf({ time: undefined })).time, null);

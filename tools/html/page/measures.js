@@ -16,7 +16,13 @@ export function widthMeasures(data) {
 		{ key: "samples", label: "samples", of: "samples" },
 		{ key: "latency_sum", label: "latency sum", of: "cycles of latency", modelled: true },
 		{ key: "dram", label: "DRAM accesses", of: "loads and stores that DRAM served", modelled: true },
+		{ key: "remote", label: "remote accesses", of: "loads and stores that another chip served", modelled: true },
+		{ key: "snooped", label: "snooped accesses", of: "loads and stores that another cache served", modelled: true },
 		{ key: "memory", label: "loads and stores", of: "loads and stores", modelled: true },
+		{ key: "loads", label: "loads", of: "loads", modelled: true },
+		{ key: "stores", label: "stores", of: "stores", modelled: true },
+		{ key: "simd", label: "SVE and SME", of: "SVE and SME operations", modelled: true },
+		{ key: "branches", label: "branches", of: "branches", modelled: true },
 		{ key: "mispredicted", label: "mispredicted branches", of: "mispredicted branches", modelled: true },
 	].filter(measure => data.tree.sums[measure.key].at(-1) > 0);
 }

@@ -13,6 +13,14 @@ export function programInNode(program, node) {
 }
 
 /**
+ * Return whether the page has the times of a node. Programs beyond a limit have them only as a part of
+ * all programs (TIME_PROGRAMS_MAX in page-time.h).
+ */
+export function hasTimes(time, node) {
+	return node.depth < 2 || time.programs.some(program => programInNode(program, node));
+}
+
+/**
  * Return the slices of a node: @samples, and the histogram @latency of those with a total latency.
  */
 export function nodeSlices(time, node) {

@@ -4,7 +4,7 @@ import { byId, svg } from "./dom.js";
 import { formatBytes, formatCount, formatCycles, formatPercent, formatShort } from "./format.js";
 import { mean, quantile } from "./histogram.js";
 import { TimePlot } from "./time-plot.js";
-import { heatCells, heatStep, nodeSlices, timeTicks } from "./time.js";
+import { hasTimes, heatCells, heatStep, nodeSlices, timeTicks } from "./time.js";
 
 const RATE = 52;
 const HEAT_ROW = 7;
@@ -31,6 +31,11 @@ export class Timeline extends TimePlot {
 			this.clear(data.counted
 				? "This profile has counters without times. “speprof timeline” shows the counters of each minute, and a recording has all times."
 				: "The recording has no times, or was read from standard input.");
+			return;
+		}
+		if (!hasTimes(data.time, node)) {
+			this.clear(`The program ${this.programOf(node).name} is not counted by time: a page has the times of the ` +
+				`${data.time.programs.length - 1} programs that were sampled first.`);
 			return;
 		}
 		const of = node.depth > 2 ? `the program ${this.programOf(node).name}, as functions are not counted by time` : "the selection";
