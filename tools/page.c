@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* speprof page: print the URL of the page that speprof-exporter serves, with its token. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/message.h"
 #include "util/page-token.h"
@@ -86,6 +89,35 @@ static int read_token(const char *path, char token[PAGE_TOKEN_MAX + 2])
 	return STATUS_OK;
 }
 
+/*
+ * Print a note if no program listens at a checked URL of the loopback. By default the exporter has
+ * only a Unix socket, which browsers cannot use.
+ */
+static void note_closed_port(const char *url)
+{
+	const char *port = strrchr(url, ':');
+	unsigned long number = strchr(port, ']') ? 0 : strtoul(port + 1, NULL, 10);
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	struct sockaddr_in v4 = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd6 = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	v4.sin_port = v6.sin6_port = htons(number && number <= UINT16_MAX ? (u16)number : 80);
+	if (connect(fd, (struct sockaddr *)&v4, sizeof(v4)) < 0 && errno == ECONNREFUSED &&
+	    connect(fd6, (struct sockaddr *)&v6, sizeof(v6)) < 0)
+		message_print("page: nothing listens on port %u of this machine; add "
+			      "\"ListenStream=127.0.0.1:%u\" to speprof-exporter.socket "
+			      "(speprof-exporter(8), PAGE)",
+			      ntohs(v4.sin_port), ntohs(v4.sin_port));
+	if (fd >= 0)
+		close(fd);
+	if (fd6 >= 0)
+		close(fd6);
+}
+
 int page_run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
@@ -116,6 +148,8 @@ int page_run(int argc, char **argv)
 		status = read_token(path, token);
 	if (status)
 		return status;
+	if (strncmp(url, "http://", strlen("http://")) == 0)
+		note_closed_port(url);
 	size = strlen(url);
 	printf("%.*s/page/#token=%s\n", (int)(url[size - 1] == '/' ? size - 1 : size), url, token);
 	return STATUS_OK;
