@@ -104,8 +104,8 @@ def unpack_release(release, into, scratch):
     """Unpack the packages of RELEASE into a directory. Return the kernel and the modules' directory."""
     for package in release.packages:
         unpack(package, release.version, into, scratch, release.suite)
-    if release.suite == BACKPORTS:
-        # depmod looks for modules in /lib.
+    if not (into / "lib").exists():
+        # Packages of Debian 13 have the modules in /usr/lib, and depmod looks for them in /lib.
         (into / "lib").symlink_to("usr/lib")
     modules = into / "lib" / "modules" / release.name
     run_tool(["depmod", "-b", into, release.name], "module dependencies")
