@@ -10,12 +10,16 @@
 #define PACKAGE "speprof"
 #include <dis-asm.h>
 
-/* File names of libopcodes in Debian: one for all machines, then those for a single machine. */
+/*
+ * File names of libopcodes: in Debian one for all machines, then those for a single machine; the last
+ * one in RPM distributions.
+ */
 static const char *const names[] = {
 	"libopcodes-" OPCODES_VERSION "-multiarch.so",
 	"libopcodes-" OPCODES_VERSION "-arm64.so",
 	"libopcodes-" OPCODES_VERSION "-amd64.so",
 	"libopcodes-" OPCODES_VERSION "-system.so",
+	"libopcodes-" OPCODES_VERSION ".so",
 };
 
 /** struct disassembler_library - the functions of a library; NULL if it is not installed */

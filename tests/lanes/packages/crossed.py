@@ -17,12 +17,12 @@ TOOLCHAIN = ("build-essential", "crossbuild-essential-arm64")
 def build_depends():
     """Return the build dependencies of debian/control: libraries for arm64, programs for this machine."""
     text = re.search(r"^Build-Depends:\n((?: .*\n)+)", (ROOT / "debian/control").read_text(), re.M)[1]
-    for name in re.findall(r"^ ([a-z0-9.+-]+)", text, re.M):
+    for name, native in re.findall(r"^ ([a-z0-9.+-]+)(:native)?", text, re.M):
         if name in ("debhelper-compat", "dh-sequence-installsysusers"):
             yield "debhelper"
         elif name.startswith("dh-sequence-"):
             yield name.replace("sequence-", "")
-        elif name.endswith("-dev") or name == "pkg-config":
+        elif not native and (name.endswith("-dev") or name == "pkg-config"):
             yield f"{name}:arm64"
         else:
             yield name
