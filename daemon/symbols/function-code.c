@@ -125,6 +125,9 @@ int function_code_read(const struct attribute_location *location,
 		r = helper_link_open_file(&reader->link, location, &known);
 	if (r == 0)
 		r = find_function_range(reader, &start, &end);
+	/* The result has the instruction at @location also if the function is larger than the limit. */
+	if (r == 0 && location->offset - start >= FUNCTION_CODE_MAX)
+		start = location->offset;
 	if (r == 0 && end - start > FUNCTION_CODE_MAX)
 		end = start + FUNCTION_CODE_MAX;
 	if (r == 0)

@@ -9,7 +9,10 @@
 #include "attribution/attributor.h"
 #include "symbol-folders.h"
 
-/* Limit for a function, bytes: instructions after the limit are not read. */
+/*
+ * Limit for a function, bytes: instructions after the limit are not read. If the location is after
+ * the limit, reading begins there.
+ */
 #define FUNCTION_CODE_MAX (1U << 20)
 
 /**

@@ -195,6 +195,13 @@ static int function_add(struct listing *listing, u32 *capacity,
 
 		for (used = 0; used < count && counted[used].offset < last->offset + last->size;)
 			used++;
+		/* The helper's answer is untrusted. Show all rows without instructions. */
+		if (!used) {
+			function_code_clear(&code);
+			snprintf(f->reason, sizeof(f->reason),
+				 "the function of this name does not contain its samples");
+			used = count;
+		}
 	}
 	r = lines_merge(f, &code, counted, used);
 	function_code_clear(&code);
