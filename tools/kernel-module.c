@@ -130,8 +130,9 @@ static void read_info(FILE *info, struct module_info *ret)
 int kmod_get_installed(const struct examined_machine *machine, const char *module,
 		       struct module_info *ret)
 {
-	char *argv[] = { "modinfo", "-k", (char *)machine->release, (char *)module, NULL, NULL,
-			 NULL };
+	char *argv[] = {
+		"modinfo", "-k", (char *)machine->release, (char *)module, NULL, NULL, NULL
+	};
 	struct spawned_process modinfo;
 	int r;
 
@@ -196,18 +197,24 @@ static bool file_contains(const struct examined_machine *machine, const char *pa
 int kmod_check_loadable(const struct examined_machine *machine, const char *module,
 			struct module_info *ret_installed)
 {
-	if (kmod_get_installed(machine, module, ret_installed) < 0)
+	char advice[160];
+
+	if (kmod_get_installed(machine, module, ret_installed) < 0) {
+		advice_write_module_install(machine, advice, sizeof(advice));
 		return message_fail(
 			STATUS_NO_MODULE,
-			"%s is not installed for kernel %s: install speprof-dkms and this "
-			"kernel's headers; nothing was changed",
-			module, machine->release);
-	if (strcmp(ret_installed->release, machine->release) != 0)
+			"%s is not installed for kernel %s: install this kernel's headers, then "
+			"%s; nothing was changed",
+			module, machine->release, advice);
+	}
+	if (strcmp(ret_installed->release, machine->release) != 0) {
+		advice_write_module_build(machine, advice, sizeof(advice));
 		return message_fail(
 			STATUS_NO_MODULE,
-			"the installed %s is for kernel %s, this is %s: \"dkms autoinstall\" "
-			"builds it; nothing was changed",
-			module, ret_installed->release, machine->release);
+			"the installed %s is for kernel %s, this is %s: build it: %s; nothing "
+			"was changed",
+			module, ret_installed->release, machine->release, advice);
+	}
 	if (!*ret_installed->signer &&
 	    (file_contains(machine, "/sys/module/module/parameters/sig_enforce", "Y") ||
 	     file_contains(machine, "/sys/kernel/security/lockdown", "[integrity]") ||

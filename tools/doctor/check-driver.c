@@ -121,17 +121,19 @@ static int signatures_are_required(const struct examined_machine *machine, const
 static void report_module_not_installed(const struct examined_machine *machine,
 					enum verdict verdict, struct doctor_finding *f)
 {
-	char fix[448], install[64], driver[160] = "";
+	char fix[448], install[96], driver[160] = "";
 	bool other_way = advice_write_stock_driver(machine, driver, sizeof(driver));
 
-	advice_write_install(machine, "speprof-dkms", install, sizeof(install));
+	advice_write_module_install(machine, install, sizeof(install));
 	if (machine->distribution == DISTRIBUTION_BOTTLEROCKET)
 		snprintf(
 			fix, sizeof(fix),
 			"nothing: Bottlerocket installs no modules; speprofd samples through perf");
 	else
-		snprintf(fix, sizeof(fix),
-			 "%s, or \"make modules_install\" in speprof's source%s%s", install,
+		snprintf(fix, sizeof(fix), "%s%s%s%s", install,
+			 machine_get_builder(machine) == BUILDER_MAKE ?
+				 " (DKMS skips this series of Linux, which is not tested)" :
+				 ", or " ADVICE_MAKE,
 			 other_way ? "; or sample through perf: " : "", driver);
 	finding_set(f, verdict, CAUSE_MODULE_MISSING, fix, "speprof.ko is not installed for %.64s",
 		    machine->release);
@@ -141,23 +143,26 @@ static void report_module_not_installed(const struct examined_machine *machine,
 static void report_module_missing(const struct examined_machine *machine, enum verdict verdict,
 				  struct doctor_finding *f)
 {
-	char fix[448], headers[192], other[128];
+	char fix[448], headers[192], build[96], other[128];
 	bool dkms = machine_matches_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL);
 
 	advice_write_headers(machine, headers, sizeof(headers));
-	snprintf(fix, sizeof(fix),
-		 "%s && dkms autoinstall -k %.64s; without DKMS: \"make modules_install\" in "
-		 "speprof's source",
-		 headers, machine->release);
+	advice_write_module_build(machine, build, sizeof(build));
+	if (machine_get_builder(machine) == BUILDER_MAKE)
+		snprintf(fix, sizeof(fix), "%s, then %s", headers, build);
+	else
+		snprintf(fix, sizeof(fix), "%s && %s; without DKMS: " ADVICE_MAKE, headers, build);
 	if (module_find_other_kernel(machine, other, sizeof(other)))
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "speprof.ko is built for %.64s, and this kernel is %.64s", other,
 			    machine->release);
 	else if (dkms)
-		finding_set(
-			f, verdict, CAUSE_MODULE_KERNEL, fix,
-			"DKMS has speprof's source, but has built no module for this kernel, %.64s",
-			machine->release);
+		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
+			    machine_get_builder(machine) == BUILDER_MAKE ?
+				    "DKMS skips this series of Linux, which is not tested: %.64s" :
+				    "DKMS has speprof's source, but has built no module for this "
+				    "kernel, %.64s",
+			    machine->release);
 	else
 		report_module_not_installed(machine, verdict, f);
 }
@@ -178,7 +183,9 @@ static void describe_dkms_commands(const struct examined_machine *machine, const
 		*strrchr(path, '/') = 0;
 		version = strrchr(path, '/') + strlen("/speprof-");
 	}
-	if (version)
+	if (machine_get_builder(machine) == BUILDER_MAKE)
+		snprintf(ret_text, size, ADVICE_MAKE);
+	else if (version)
 		snprintf(ret_text, size,
 			 "\"dkms build --force speprof/%.32s -k %.64s\", and \"dkms install\" with "
 			 "the same",
@@ -217,7 +224,7 @@ static void report_module_not_loaded(const struct examined_machine *machine,
 	const char *by;
 
 	if (*file->vermagic && !is_built_for_kernel(machine, file->vermagic)) {
-		snprintf(fix, sizeof(fix), "dkms autoinstall -k %.64s", machine->release);
+		advice_write_module_build(machine, fix, sizeof(fix));
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "%.128s is built for \"%.64s\", and this kernel is %.64s", file->path,
 			    file->vermagic, machine->release);
@@ -229,8 +236,7 @@ static void report_module_not_loaded(const struct examined_machine *machine,
 		finding_set(f, verdict, CAUSE_MODULE_UNSIGNED, fix,
 			    "speprof.ko has no signature, and this kernel requires one (%s)", by);
 	} else if (log_find(&machine->log, ours, line, sizeof(line)) == 1) {
-		describe_dkms_commands(machine, "\"make modules_install\" in speprof's source",
-				       again, sizeof(again));
+		describe_dkms_commands(machine, ADVICE_MAKE, again, sizeof(again));
 		finding_set(f, verdict, CAUSE_MODULE_REJECTED, again,
 			    "the kernel refused speprof.ko: \"%.160s\"", line);
 	} else if (log_find(&machine->log, any, line, sizeof(line)) == 1) {

@@ -56,7 +56,7 @@ static void write_paranoid_fix(const struct examined_machine *machine, char *ret
 {
 	bool removable = machine_has_path(machine, "/sys/module/arm_spe_pmu/initstate") &&
 			 machine_has_path(machine, "/lib/modules");
-	char sysctl[160], install[64];
+	char sysctl[160], install[96];
 	struct module_file file;
 
 	advice_write_sysctl(machine, "kernel.perf_event_paranoid=2", sysctl, sizeof(sysctl));
@@ -65,7 +65,7 @@ static void write_paranoid_fix(const struct examined_machine *machine, char *ret
 	} else if (machine->pmu && removable &&
 		   machine_has_path(machine, "/sys/kernel/btf/vmlinux")) {
 		module_file_read(machine, &file);
-		advice_write_install(machine, "speprof-dkms", install, sizeof(install));
+		advice_write_module_install(machine, install, sizeof(install));
 		snprintf(ret, size,
 			 "%s%ssudo speprof takeover, as with speprof.ko and BPF speprofd needs no "
 			 "perf event. Or %s",
@@ -151,7 +151,7 @@ void check_lockdown(const struct examined_machine *machine, struct doctor_findin
 				    r == 1 ? text : "", r == 1 ? "\"" : "");
 }
 
-#define CONTEXTIDR_FIX                                                                    \
+#define CONTEXTIDR_FIX                                                                     \
 	"nothing: speprofd attributes samples by context switches; for exact attribution " \
 	"use a kernel with CONFIG_PID_IN_CONTEXTIDR=y"
 

@@ -191,3 +191,34 @@ bool kernel_is_supported(const struct examined_machine *machine)
 	return sscanf(machine->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
 	       (major == 6 && minor >= 1);
 }
+
+enum module_builder machine_get_builder(const struct examined_machine *machine)
+{
+	static const struct {
+		unsigned int major, minor;
+	} tested[] = { { 6, 1 }, { 6, 12 }, { 7, 2 }, { 7, 3 } };
+	unsigned int major, minor;
+
+	if (sscanf(machine->release, "%u.%u", &major, &minor) != 2)
+		return BUILDER_DKMS;
+	for (size_t i = 0; i < ARRAY_SIZE(tested); i++)
+		if (tested[i].major == major && tested[i].minor == minor)
+			return BUILDER_DKMS;
+	return BUILDER_MAKE;
+}
+
+void advice_write_module_install(const struct examined_machine *machine, char *ret, size_t size)
+{
+	if (machine_get_builder(machine) == BUILDER_MAKE)
+		snprintf(ret, size, ADVICE_MAKE);
+	else
+		advice_write_install(machine, "speprof-dkms", ret, size);
+}
+
+void advice_write_module_build(const struct examined_machine *machine, char *ret, size_t size)
+{
+	if (machine_get_builder(machine) == BUILDER_MAKE)
+		snprintf(ret, size, ADVICE_MAKE);
+	else
+		snprintf(ret, size, "dkms autoinstall -k %.64s", machine->release);
+}

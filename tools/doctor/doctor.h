@@ -414,6 +414,32 @@ bool advice_write_stock_driver(const struct examined_machine *machine, char *ret
 /** kernel_is_supported() - return whether speprof.ko supports the kernel: Linux 6.1 or later */
 bool kernel_is_supported(const struct examined_machine *machine);
 
+/** enum module_builder - what builds speprof.ko for the running kernel (distribution.c) */
+enum module_builder {
+	BUILDER_DKMS,
+	BUILDER_MAKE, /* DKMS skips the kernel: BUILD_EXCLUSIVE_KERNEL of dkms.conf lacks its series */
+};
+
+/**
+ * machine_get_builder() - return what builds speprof.ko for the running kernel
+ *
+ * The series of kernels are those of packaging/dkms/dkms.conf.in. A release that cannot be parsed
+ * counts as one of them: building the module will show whether it works.
+ */
+enum module_builder machine_get_builder(const struct examined_machine *machine);
+
+/* Advice for kernels that DKMS skips, and for hosts without DKMS */
+#define ADVICE_MAKE "\"make modules_install\" in speprof's source"
+
+/** advice_write_module_install() - write how to install speprof.ko where no package of it is */
+void advice_write_module_install(const struct examined_machine *machine, char *ret, size_t size);
+
+/**
+ * advice_write_module_build() - write the command that builds and installs the module for the
+ * running kernel, on a machine that has its source
+ */
+void advice_write_module_build(const struct examined_machine *machine, char *ret, size_t size);
+
 /* ---- Clouds (cloud.c) ------------------------------------------------------------ */
 
 /**
