@@ -144,54 +144,73 @@ static void report_module_missing(const struct examined_machine *machine, enum v
 				  struct doctor_finding *f)
 {
 	char fix[448], headers[192], build[96], other[128];
-	bool dkms = machine_matches_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL);
+	enum module_builder builder = machine_get_builder(machine);
+	bool source = machine_matches_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL) ||
+		      machine_has_path(machine, AKMODS_SOURCE);
 
 	advice_write_headers(machine, headers, sizeof(headers));
 	advice_write_module_build(machine, build, sizeof(build));
-	if (machine_get_builder(machine) == BUILDER_MAKE)
+	if (builder == BUILDER_MAKE)
 		snprintf(fix, sizeof(fix), "%s, then %s", headers, build);
 	else
-		snprintf(fix, sizeof(fix), "%s && %s; without DKMS: " ADVICE_MAKE, headers, build);
+		snprintf(fix, sizeof(fix), "%s && %s; or " ADVICE_MAKE, headers, build);
 	if (module_find_other_kernel(machine, other, sizeof(other)))
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "speprof.ko is built for %.64s, and this kernel is %.64s", other,
 			    machine->release);
-	else if (dkms)
+	else if (source && builder == BUILDER_MAKE)
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
-			    machine_get_builder(machine) == BUILDER_MAKE ?
-				    "DKMS skips this series of Linux, which is not tested: %.64s" :
-				    "DKMS has speprof's source, but has built no module for this "
-				    "kernel, %.64s",
+			    "DKMS skips this series of Linux, which is not tested: %.64s",
 			    machine->release);
+	else if (source)
+		finding_set(
+			f, verdict, CAUSE_MODULE_KERNEL, fix,
+			"%s has speprof's source, but has built no module for this kernel, %.64s",
+			builder == BUILDER_AKMODS ? "akmods" : "DKMS", machine->release);
 	else
 		report_module_not_installed(machine, verdict, f);
 }
 
-#define ENROL_COMMANDS "\"mokutil --import /var/lib/dkms/mok.pub\", reboot and enrol it"
-
 /*
  * Write the commands that build, sign and install the module again. "dkms build" builds and signs
  * the module, and "dkms install" installs the module that was built. Both commands need the
- * version. @without: advice if DKMS does not have the module.
+ * version. @without: advice if neither DKMS nor akmods has the module.
  */
-static void describe_dkms_commands(const struct examined_machine *machine, const char *without,
-				   char *ret_text, size_t size)
+static void describe_rebuild(const struct examined_machine *machine, const char *without,
+			     char *ret_text, size_t size)
 {
+	enum module_builder builder = machine_get_builder(machine);
 	char path[PATH_MAX], *version = NULL;
 
 	if (machine_matches_glob(machine, "/usr/src/speprof-*/dkms.conf", path)) {
 		*strrchr(path, '/') = 0;
 		version = strrchr(path, '/') + strlen("/speprof-");
 	}
-	if (machine_get_builder(machine) == BUILDER_MAKE)
-		snprintf(ret_text, size, ADVICE_MAKE);
-	else if (version)
+	if (builder == BUILDER_DKMS && version)
 		snprintf(ret_text, size,
 			 "\"dkms build --force speprof/%.32s -k %.64s\", and \"dkms install\" with "
 			 "the same",
 			 version, machine->release);
+	else if (builder == BUILDER_AKMODS && machine_has_path(machine, AKMODS_SOURCE))
+		advice_write_module_build(machine, ret_text, size);
 	else
 		snprintf(ret_text, size, "%s", without);
+}
+
+/*
+ * Write the commands that sign the module. Neither DKMS nor akmods signs what "make
+ * modules_install" installs.
+ */
+static void describe_signing(const struct examined_machine *machine, char *ret_text, size_t size)
+{
+	static const char *const without[] = {
+		[BUILDER_DKMS] = "install speprof-dkms, which signs",
+		[BUILDER_AKMODS] = "install akmod-speprof, which signs",
+		[BUILDER_MAKE] = "sign speprof.ko with a key of yours by scripts/sign-file of the "
+				 "kernel's headers",
+	};
+
+	describe_rebuild(machine, without[machine_get_builder(machine)], ret_text, size);
 }
 
 /*
@@ -220,32 +239,30 @@ static void report_module_not_loaded(const struct examined_machine *machine,
 	 */
 	static const char *const any[] = { "Loading of unsigned module", "Loading of module with ",
 					   "unsigned module loading is restricted", NULL };
-	char line[200], again[192], fix[448];
+	char line[200], again[192], enrol[96], fix[448];
 	const char *by;
 
+	advice_write_enrol(machine, enrol, sizeof(enrol));
 	if (*file->vermagic && !is_built_for_kernel(machine, file->vermagic)) {
 		advice_write_module_build(machine, fix, sizeof(fix));
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "%.128s is built for \"%.64s\", and this kernel is %.64s", file->path,
 			    file->vermagic, machine->release);
 	} else if (!file->error && !file->is_signed && signatures_are_required(machine, &by) == 1) {
-		describe_dkms_commands(machine, "install speprof-dkms, which signs", again,
-				       sizeof(again));
-		snprintf(fix, sizeof(fix),
-			 "%s, then " ENROL_COMMANDS "; or boot without Secure Boot", again);
+		describe_signing(machine, again, sizeof(again));
+		snprintf(fix, sizeof(fix), "%s, then %s; or boot without Secure Boot", again,
+			 enrol);
 		finding_set(f, verdict, CAUSE_MODULE_UNSIGNED, fix,
 			    "speprof.ko has no signature, and this kernel requires one (%s)", by);
 	} else if (log_find(&machine->log, ours, line, sizeof(line)) == 1) {
-		describe_dkms_commands(machine, ADVICE_MAKE, again, sizeof(again));
+		describe_rebuild(machine, ADVICE_MAKE, again, sizeof(again));
 		finding_set(f, verdict, CAUSE_MODULE_REJECTED, again,
 			    "the kernel refused speprof.ko: \"%.160s\"", line);
 	} else if (log_find(&machine->log, any, line, sizeof(line)) == 1) {
-		describe_dkms_commands(machine, "install speprof-dkms, which signs", again,
-				       sizeof(again));
+		describe_signing(machine, again, sizeof(again));
 		snprintf(fix, sizeof(fix),
-			 "if it has no signature: %s; if the kernel does not know its "
-			 "key: " ENROL_COMMANDS,
-			 again);
+			 "if it has no signature: %s; if the kernel does not know its key: %s",
+			 again, enrol);
 		finding_set(f, verdict, CAUSE_MODULE_REJECTED, fix,
 			    "speprof.ko is not loaded, and the kernel refused a module: \"%.120s\"",
 			    line);

@@ -199,6 +199,10 @@ enum module_builder machine_get_builder(const struct examined_machine *machine)
 	} tested[] = { { 6, 1 }, { 6, 12 }, { 7, 2 }, { 7, 3 } };
 	unsigned int major, minor;
 
+	if (machine_has_path(machine, AKMODS_SOURCE) ||
+	    (machine_has_path(machine, "/usr/sbin/akmods") &&
+	     !machine_matches_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL)))
+		return BUILDER_AKMODS;
 	if (sscanf(machine->release, "%u.%u", &major, &minor) != 2)
 		return BUILDER_DKMS;
 	for (size_t i = 0; i < ARRAY_SIZE(tested); i++)
@@ -209,16 +213,43 @@ enum module_builder machine_get_builder(const struct examined_machine *machine)
 
 void advice_write_module_install(const struct examined_machine *machine, char *ret, size_t size)
 {
-	if (machine_get_builder(machine) == BUILDER_MAKE)
+	enum module_builder builder = machine_get_builder(machine);
+
+	if (builder == BUILDER_MAKE)
 		snprintf(ret, size, ADVICE_MAKE);
 	else
-		advice_write_install(machine, "speprof-dkms", ret, size);
+		advice_write_install(machine,
+				     builder == BUILDER_AKMODS ? "akmod-speprof" : "speprof-dkms",
+				     ret, size);
 }
 
 void advice_write_module_build(const struct examined_machine *machine, char *ret, size_t size)
 {
-	if (machine_get_builder(machine) == BUILDER_MAKE)
+	switch (machine_get_builder(machine)) {
+	case BUILDER_MAKE:
 		snprintf(ret, size, ADVICE_MAKE);
-	else
+		break;
+	case BUILDER_AKMODS:
+		snprintf(ret, size, "akmods --force --akmod speprof --kernels %.64s",
+			 machine->release);
+		break;
+	case BUILDER_DKMS:
 		snprintf(ret, size, "dkms autoinstall -k %.64s", machine->release);
+	}
+}
+
+void advice_write_enrol(const struct examined_machine *machine, char *ret, size_t size)
+{
+	enum module_builder builder = machine_get_builder(machine);
+	const char *key = "/var/lib/dkms/mok.pub";
+
+	if (builder == BUILDER_AKMODS)
+		key = "/etc/pki/akmods/certs/public_key.der";
+	else if (machine->distribution == DISTRIBUTION_UBUNTU)
+		key = "/var/lib/shim-signed/mok/MOK.der";
+	if (builder == BUILDER_MAKE)
+		snprintf(ret, size,
+			 "\"mokutil --import\" of the key's certificate, reboot and enrol it");
+	else
+		snprintf(ret, size, "\"mokutil --import %s\", reboot and enrol it", key);
 }

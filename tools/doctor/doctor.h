@@ -417,6 +417,7 @@ bool kernel_is_supported(const struct examined_machine *machine);
 /** enum module_builder - what builds speprof.ko for the running kernel (distribution.c) */
 enum module_builder {
 	BUILDER_DKMS,
+	BUILDER_AKMODS, /* akmods of Fedora and RHEL, if DKMS does not have the source */
 	BUILDER_MAKE, /* DKMS skips the kernel: BUILD_EXCLUSIVE_KERNEL of dkms.conf lacks its series */
 };
 
@@ -439,6 +440,19 @@ void advice_write_module_install(const struct examined_machine *machine, char *r
  * running kernel, on a machine that has its source
  */
 void advice_write_module_build(const struct examined_machine *machine, char *ret, size_t size);
+
+/* Source package of akmod-speprof, from which akmods builds */
+#define AKMODS_SOURCE "/usr/src/akmods/speprof-kmod.latest"
+
+/**
+ * advice_write_enrol() - write how to enrol the key that signs modules on this machine
+ * @machine: its root and distribution are used
+ * @ret: the advice
+ * @size: bytes of @ret
+ *
+ * Ubuntu's DKMS has the key of update-secureboot-policy instead of its own.
+ */
+void advice_write_enrol(const struct examined_machine *machine, char *ret, size_t size);
 
 /* ---- Clouds (cloud.c) ------------------------------------------------------------ */
 
