@@ -2,15 +2,16 @@
 /*
  * Probe whether the tracepoints pass the arguments that cgroup_tracepoints.h declares. If one of
  * them passes other arguments, the module compiles and refuses sessions of cgroups. Kernels without
- * tracepoints or cgroups do not use the result.
+ * tracepoints or cgroups do not use the result. The headers are included in both cases, so that an
+ * error in them ends the build.
  */
 #if defined(CONFIG_CGROUPS) && defined(CONFIG_TRACEPOINTS)
 #include <trace/events/cgroup.h>
 #include <trace/events/sched.h>
 
-#if NEW
 #include "../cgroup_tracepoints.h"
 
+#if NEW
 void probe(void);
 void probe(void)
 {
