@@ -10,8 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "lanes" / "vm"))
-from lane import LaneError, apt  # noqa: E402
-from lane.cache import cached, content_key, run_tool  # noqa: E402
+from lane import LaneError, apt, inroot  # noqa: E402
+from lane.cache import cache_root, cached, content_key, run_tool  # noqa: E402
 
 # A machine has these packages before the installation: systemd, dkms with its signing tool, and a compiler.
 MACHINE = ("systemd", "dbus", "kmod", "dkms", "openssl", "gcc", "libc6-dev", "make", "pkg-config")
@@ -39,13 +39,44 @@ def complaint_of(argv):
     return (done.stdout[-4000:] or "no output") if done.returncode else ""
 
 
+def build_root(suite):
+    """Return the root of a Debian SUITE in which packages are built and checked."""
+    text = run_tool([ROOT / "scripts/deps", "--print", "deb"], "list of packages")
+    return inroot.bare_root(suite, sorted({*text.split(), "ccache", "git"}))
+
+
+def complaint_in(root, folder, argv):
+    """Run a command in ROOT, with this tree and FOLDER mounted at their own paths. Return its output if it
+    fails."""
+    # The compilers of all releases share the directory: ccache distinguishes them.
+    ccache = cache_root().parent / "ccache-debian13"
+    ccache.mkdir(parents=True, exist_ok=True)
+    # The repository of a git worktree is in another directory.
+    git = Path(run_tool(["git", "-C", ROOT, "rev-parse", "--path-format=absolute", "--git-common-dir"],
+                        "repository").strip())
+    binds = [(path, str(path).lstrip("/")) for path in dict.fromkeys((ROOT, git, folder))]
+    environment = ["CCACHE_DIR=/mnt/ccache", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory",
+                   "GIT_CONFIG_VALUE_0=*"]
+    done = inroot.run_in(root, [*binds, (ccache, "mnt/ccache")], ["env", *environment, *argv], text=True,
+                         errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return (done.stdout[-4000:] or "no output") if done.returncode else ""
+
+
+def complaint_on_debian12(folder, argv):
+    """Run a command that builds or checks packages of Debian 12: here if this machine runs it, else in a root.
+    Packages that are built on a later release depend on libraries that Debian 12 does not have."""
+    if apt.host_release() == apt.SUITE:
+        return complaint_of(argv)
+    return complaint_in(build_root(apt.SUITE), folder, list(map(str, argv)))
+
+
 def lintian_command(out):
     return ["lintian", "--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0",
             *map(str, out.glob("*.changes"))]
 
 
 def lintian(out):
-    return complaint_of(lintian_command(out))
+    return complaint_on_debian12(out, lintian_command(out))
 
 
 def depends(debs):
