@@ -480,29 +480,47 @@ void check_cpus(const struct examined_machine *machine, struct doctor_finding *f
 }
 
 /*
+ * Find an enabled idle state of a CPU that is deeper than WFI, and write its name to @ret_name.
+ * Return whether there is one.
+ */
+static bool find_deep_idle(const struct examined_machine *machine, u32 cpu, char *ret_name,
+			   size_t size)
+{
+	char path[80], text[16];
+
+	for (unsigned int state = 0; state < 16; state++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/name",
+			 cpu, state);
+		if (machine_read_line(machine, path, ret_name, size) < 0)
+			return false;
+		if (strstr(ret_name, "WFI") || strcmp(ret_name, "POLL") == 0)
+			continue;
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/disable", cpu, state);
+		if (machine_read_line(machine, path, text, sizeof(text)) < 0 ||
+		    strcmp(text, "0") == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Report idle states in which the SPU may lose its registers while arm_spe_pmu has it. That driver,
  * as of Linux 6.12, registers no CPU PM notifier, unlike arm_pmu and speprof.ko (spu_hw_pm). Sysfs
- * does not show which states lose power, so each state deeper than WFI is reported.
+ * does not show which states lose power, so each state deeper than WFI is reported. The states of
+ * CPUs may differ, so examine each CPU.
  */
 void check_idle(const struct examined_machine *machine, struct doctor_finding *f)
 {
-	char path[80], name[64], text[16];
+	u32 end = machine_get_cpu_limit(machine, "/sys/devices/system/cpu/online");
+	char name[64];
 
 	if (!machine->pmu) {
 		finding_set_skipped(f, "arm_spe_pmu has no SPU");
 		return;
 	}
-	for (unsigned int state = 0; state < 16; state++) {
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cpuidle/state%u/name",
-			 state);
-		if (machine_read_line(machine, path, name, sizeof(name)) < 0)
-			break;
-		if (strstr(name, "WFI") || strcmp(name, "POLL") == 0)
-			continue;
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cpuidle/state%u/disable",
-			 state);
-		if (machine_read_line(machine, path, text, sizeof(text)) >= 0 &&
-		    strcmp(text, "0") != 0)
+	for (u32 cpu = 0; cpu < end || !cpu; cpu++) {
+		if (!find_deep_idle(machine, cpu, name, sizeof(name)))
 			continue;
 		finding_set_note(
 			f, CAUSE_IDLE,

@@ -60,6 +60,16 @@ void check_architecture(const struct examined_machine *machine, struct doctor_fi
 				 "%s: only aarch64 has SPE", machine->arch);
 }
 
+/* Read MIDR_EL1 of a CPU as text. Return: 0, or the error of machine_read_line(). */
+static int read_midr(const struct examined_machine *machine, u32 cpu, char *ret_midr, size_t size)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1",
+		 cpu);
+	return machine_read_line(machine, path, ret_midr, size);
+}
+
 /*
  * Return the name of the first core that is known to have SPE, because on some machines only the
  * big cores have SPE. If there is none, return the name of the first core.
@@ -68,14 +78,12 @@ static const char *find_core_name(const struct examined_machine *machine, char *
 				  size_t size)
 {
 	u32 end = machine_get_cpu_limit(machine, "/sys/devices/system/cpu/online");
-	char path[80], text[64];
 	const char *name = NULL;
+	char text[64];
 
 	snprintf(ret_midr, size, "unknown");
 	for (u32 cpu = 0; !name && (cpu < end || !cpu); cpu++) {
-		snprintf(path, sizeof(path),
-			 "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1", cpu);
-		if (machine_read_line(machine, path, text, sizeof(text)) < 0)
+		if (read_midr(machine, cpu, text, sizeof(text)) < 0)
 			continue;
 		name = spe_core_name(strtoull(text, NULL, 16));
 		if (name || strcmp(ret_midr, "unknown") == 0)
@@ -340,23 +348,30 @@ void check_firmware(const struct examined_machine *machine, struct doctor_findin
 		report_missing_in_firmware(machine, madt, f);
 }
 
+/* The kinds of cores of a machine may differ, so examine each CPU. */
 void check_errata(const struct examined_machine *machine, struct doctor_finding *f)
 {
-	char midr[64], erratum[CORE_ERRATUM_SIZE];
-	u64 value;
+	u32 end = machine_get_cpu_limit(machine, "/sys/devices/system/cpu/online");
+	char midr[64] = "", text[64], erratum[CORE_ERRATUM_SIZE];
 
 	if (finding_skip_without_spe(machine, f))
 		return;
-	find_core_name(machine, midr, sizeof(midr));
-	value = strtoull(midr, NULL, 16);
-	if (!value)
+	for (u32 cpu = 0; cpu < end || !cpu; cpu++) {
+		if (read_midr(machine, cpu, text, sizeof(text)) < 0)
+			continue;
+		if (core_erratum_describe(strtoull(text, NULL, 16), erratum)) {
+			finding_set_note(
+				f, CAUSE_ERRATUM,
+				"nothing: compare functions rather than single instructions; r4p1 "
+				"of this core is corrected",
+				"%s", erratum);
+			return;
+		}
+		if (!*midr)
+			snprintf(midr, sizeof(midr), "%s", text);
+	}
+	if (!*midr)
 		finding_set_unknown(f, "", "MIDR_EL1 is not visible here");
-	else if (core_erratum_describe(value, erratum))
-		finding_set_note(
-			f, CAUSE_ERRATUM,
-			"nothing: compare functions rather than single instructions; r4p1 of this "
-			"core is corrected",
-			"%s", erratum);
 	else
 		finding_set_fine(f, "none is known for MIDR_EL1 %s", midr);
 }
