@@ -12,6 +12,10 @@
 #include "../cgroup_tracepoints.h"
 
 #if NEW
+#ifdef SPEPROF_NO_TRACEPOINTS
+#error SPEPROF_NO_TRACEPOINTS is set, for a test
+#endif
+
 void probe(void);
 void probe(void)
 {

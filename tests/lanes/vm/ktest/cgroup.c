@@ -159,6 +159,20 @@ static void cgroup_arguments_are_checked(void)
 	kcgroup_remove(&b);
 }
 
+/* The module must be built for a kernel whose tracepoints pass other arguments. */
+static void sessions_of_cgroups_are_refused(void)
+{
+	struct speprof_session_config config = kmake_session_config();
+	int device = kdevice_open();
+
+	config.rights |= SPEPROF_RIGHT_CGROUPS;
+	config.flags = SPEPROF_SESSION_OF_CGROUPS;
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EOPNOTSUPP);
+	config.flags = 0;
+	close(ksession_new(&config));
+	close(device);
+}
+
 static void sets_are_full_at_their_maximum(void)
 {
 	struct kcgroup cgroups[SPEPROF_CGROUPS_MAX + 1];
@@ -712,6 +726,7 @@ static void sessions_outlive_their_creator(void)
 
 const struct ktest ktests_cgroup[] = {
 	{ "cgroup-arguments-are-checked", cgroup_arguments_are_checked },
+	{ "sessions-of-cgroups-are-refused", sessions_of_cgroups_are_refused, .on_request = true },
 	{ "sets-are-full-at-their-maximum", sets_are_full_at_their_maximum },
 	{ "sessions-exclude-each-other", sessions_exclude_each_other },
 	{ "only-its-tasks-are-sampled", only_tasks_of_cgroup_are_sampled },
