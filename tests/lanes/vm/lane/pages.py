@@ -55,7 +55,8 @@ def check_marks(name, prose, line, follows):
 
 
 def blocks_of(name, text):
-    """Return the blocks of a page that are tested. Raise LaneError for a wrong mark, and for a page without commands."""
+    """Return the blocks of a page that are tested. Raise LaneError for a wrong mark, and for a page without
+    commands, run or skipped."""
     blocks, end = [], 0
     for match in BLOCK.finditer(text):
         prose = text[end:match.start()]
@@ -64,8 +65,8 @@ def blocks_of(name, text):
         blocks.append(block_of(match, text.count("\n", 0, match.start()) + 1, before))
         end = match.end()
     check_marks(name, text[end:], text.count("\n", 0, end) + 1, False)
-    if not any(block.kind == "commands" for block in blocks):
-        raise LaneError(f"{name}: no block of commands")
+    if not any(block.kind in ("commands", "skip") for block in blocks):
+        raise LaneError(f"{name}: no block of commands, not even a skipped one")
     return [block for block in blocks if block.kind != "other"]
 
 
