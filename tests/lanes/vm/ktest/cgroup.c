@@ -159,7 +159,7 @@ static void cgroup_arguments_are_checked(void)
 	kcgroup_remove(&b);
 }
 
-/* The module must be built for a kernel whose tracepoints pass other arguments. */
+/* The module must be built for a kernel with other arguments of the tracepoints. */
 static void sessions_of_cgroups_are_refused(void)
 {
 	struct speprof_session_config config = kmake_session_config();
