@@ -62,6 +62,31 @@ static void test_wide(void **state)
 	free(text);
 }
 
+/* An unknown name is "-", and two users without a name are the same user. */
+static void test_missing_names(void **state)
+{
+	char *text = print_table("{\"line_size\":64,\"lines_latency_sum\":100,\"lines\":["
+				 "{\"process\":\"app\",\"pid\":7,\"samples\":5,\"cpus\":2,"
+				 "\"latency_sum\":100,\"sharers\":["
+				 "{\"cpu\":0,\"offset\":8,\"samples\":3,\"function\":null},"
+				 "{\"cpu\":1,\"offset\":8,\"samples\":2}]},"
+				 "{\"sharers\":[{\"cpu\":1,\"function\":\"f\"}]}]}",
+				 "200");
+
+	(void)state;
+	assert_string_equal(
+		text,
+		"cache lines of 64 bytes that several threads use; SHARE: of the cycles of all such "
+		"lines\n"
+		"LINE  SHARING  SHARE  OFFSET  CPUS  SAMPLES  STORES  DATUM  FUNCTION\n"
+		"   1  -        100 %      +8  0,1         5       0  -      -\n"
+		"   2  -        0.0 %      +0  1           0       0  -      f\n"
+		"\n"
+		"1: -, app (pid 7), 100 cycles in 5 samples on 2 CPUs.\n"
+		"2: -, a - address, 0 cycles in 0 samples on 0 CPUs.\n");
+	free(text);
+}
+
 /* No line exceeds the terminal; sentences continue in further lines. */
 static void test_narrow(void **state)
 {
@@ -92,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_missing_names),
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_no_lines),
 	};

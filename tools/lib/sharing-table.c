@@ -38,6 +38,14 @@ static const char *get_string(json_object *from, const char *key)
 	return json_object_get_string(json_object_object_get(from, key));
 }
 
+/* Return a name, or "-" if it is unknown. */
+static const char *get_name(json_object *from, const char *key)
+{
+	const char *name = get_string(from, key);
+
+	return name ? name : "-";
+}
+
 /* Return whether two users of a line have the same code and offset, perhaps on different CPUs. */
 static bool sharers_match(json_object *a, json_object *b)
 {
@@ -45,7 +53,7 @@ static bool sharers_match(json_object *a, json_object *b)
 
 	return get_u64(a, "offset") == get_u64(b, "offset") &&
 	       get_u64(a, "pid") == get_u64(b, "pid") &&
-	       !strcmp(get_string(a, "function"), get_string(b, "function")) && !x == !y &&
+	       !strcmp(get_name(a, "function"), get_name(b, "function")) && !x == !y &&
 	       (!x || !strcmp(x, y));
 }
 
@@ -112,8 +120,7 @@ static bool user_is_listed(json_object *sharers, size_t index)
 
 static void user_set_cells(struct text_table *table, u32 row, const struct line_user *user)
 {
-	const char *field = get_string(user->first, "field"),
-		   *source = get_string(user->first, "source");
+	const char *source = get_string(user->first, "source");
 	char text[TABLE_CELL_SIZE], number[TEXT_NUMBER_SIZE];
 
 	snprintf(text, sizeof(text), "+%" PRIu64, get_u64(user->first, "offset"));
@@ -121,10 +128,10 @@ static void user_set_cells(struct text_table *table, u32 row, const struct line_
 	table_set_cell(table, row, COLUMN_CPUS, user->cpus);
 	table_set_cell(table, row, COLUMN_SAMPLES, text_format_count(number, user->samples));
 	table_set_cell(table, row, COLUMN_STORES, text_format_count(number, user->stores));
-	table_set_cell(table, row, COLUMN_DATUM, field ? field : "-");
+	table_set_cell(table, row, COLUMN_DATUM, get_name(user->first, "field"));
 	if (source && strrchr(source, '/'))
 		source = strrchr(source, '/') + 1;
-	snprintf(text, sizeof(text), "%.100s%s%.40s%s", get_string(user->first, "function"),
+	snprintf(text, sizeof(text), "%.100s%s%.40s%s", get_name(user->first, "function"),
 		 source ? " (" : "", source ? source : "", source ? ")" : "");
 	table_set_cell(table, row, COLUMN_FUNCTION, text);
 }
@@ -147,7 +154,7 @@ static void line_add_rows(struct text_table *table, json_object *line, u64 numbe
 		if (!i) {
 			snprintf(text, sizeof(text), "%" PRIu64, number);
 			table_set_cell(table, row, COLUMN_LINE, text);
-			snprintf(text, sizeof(text), "%s%s", get_string(line, "sharing"),
+			snprintf(text, sizeof(text), "%s%s", get_name(line, "sharing"),
 				 suspected ? "?" : "");
 			table_set_cell(table, row, COLUMN_SHARING, text);
 			table_set_cell(table, row, COLUMN_SHARE,
@@ -214,7 +221,7 @@ static void print_advice(FILE *out, json_object *line, u64 number, size_t width)
 {
 	char count[3][TEXT_NUMBER_SIZE], owner[TEXT_SIZE], text[2 * TEXT_SIZE];
 	const char *advice = get_string(line, "advice"), *process = get_string(line, "process"),
-		   *container = get_string(line, "container");
+		   *container = get_name(line, "container");
 	bool suspected = json_object_get_boolean(json_object_object_get(line, "suspected"));
 
 	if (process)
@@ -222,9 +229,9 @@ static void print_advice(FILE *out, json_object *line, u64 number, size_t width)
 			 strcmp(container, "-") ? container : "", strcmp(container, "-") ? " " : "",
 			 process, get_u64(line, "pid"));
 	else
-		snprintf(owner, sizeof(owner), "a %s address", get_string(line, "space"));
+		snprintf(owner, sizeof(owner), "a %s address", get_name(line, "space"));
 	snprintf(text, sizeof(text), "%" PRIu64 ": %s, %s, %s cycles in %s samples on %s CPUs.%s%s%s",
-		 number, get_string(line, "address"), owner,
+		 number, get_name(line, "address"), owner,
 		 text_format_count(count[0], get_u64(line, "latency_sum")),
 		 text_format_count(count[1], get_u64(line, "samples")),
 		 text_format_count(count[2], get_u64(line, "cpus")), advice ? " " : "",
