@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/cache-lines.h"
 #include "profile/profile-shard.h"
 #include "util/escape.h"
 #include "util/time.h"
@@ -302,7 +301,7 @@ int session_init(struct session *session, const struct session_config *config,
 	profile.filter = config->rule->filter;
 	made.nodes = calloc(1, sizeof(*made.nodes));
 	profile.nodes = made.nodes;
-	profile.line_size = hot_lines_read_size("/sys");
+	profile.line_size = config->line_size;
 	r = made.nodes ? numa_nodes_read("/sys", made.nodes) : -ENOMEM;
 	if (r >= 0 && config->flight_bytes)
 		r = flight_recorder_new(config->flight_bytes, &made.flight);

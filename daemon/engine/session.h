@@ -156,6 +156,7 @@ struct session_rule *session_rule_free(struct session_rule *rule);
  * @flight_bytes: size of the flight recorder, FLIGHT_MIN to FLIGHT_MAX bytes; 0: none
  * @temporary: the session shares its source, is not saved, and does not survive a restart of the
  *	daemon
+ * @line_size: size of a cache line of this machine, bytes; 0: unknown. worker_add_session() sets it
  * @wanted: on -EDQUOT, the MemoryBudget= in bytes that would suffice
  * @left: on -EDQUOT, the bytes that are free for sessions
  */
@@ -166,6 +167,7 @@ struct session_config {
 	bool shared;
 	size_t flight_bytes;
 	bool temporary;
+	u32 line_size;
 	u64 wanted;
 	u64 left;
 };

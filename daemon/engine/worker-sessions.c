@@ -220,6 +220,7 @@ int worker_add_session(struct worker_state *state, void *arg)
 		i++;
 	if (i == WORKER_SESSIONS)
 		return -ENOSPC;
+	config->line_size = state->line_size;
 	r = plan_session(state, config, &plan);
 	if (r >= 0)
 		r = session_init(&state->sessions[i], config, &plan, state->attributor);

@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include "output/profile-json.h"
+#include "profile/cache-lines.h"
 #include "profile/profile-read.h"
 #include "profile/profile-shard.h"
 #include "rate-control.h"
@@ -577,6 +578,7 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 
 	*state = (struct worker_state){ .task_status = *task_status,
 					.process_id = session_make_epoch(),
+					.line_size = hot_lines_read_size("/sys"),
 					.plan = plan ? *plan : unlimited };
 	if (!state->plan.workers)
 		state->plan.workers = 1;

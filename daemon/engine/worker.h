@@ -29,6 +29,7 @@ struct drain_threads;
  * @task_status: the task events that are in use, and the reason why no better ones are
  * @plan: sizes of all tables
  * @process_id: a random number that identifies this run of the daemon
+ * @line_size: result of hot_lines_read_size() at the start of the daemon, for all sessions
  * @attributor: tables of tasks, shared by all sessions
  * @symbols: names of functions, shared by all sessions
  * @sessions: entries, free if the name is ""; use worker_get_next_session() and
@@ -44,6 +45,7 @@ struct worker_state {
 	struct task_events_status task_status;
 	struct memory_plan plan;
 	u64 process_id;
+	u32 line_size;
 	struct attributor *attributor;
 	struct symbols_cache *symbols;
 	struct session sessions[WORKER_SESSIONS];

@@ -89,11 +89,11 @@ static void line_save(const struct hot_line *l, struct serializer *to)
 }
 
 /*
- * Load a line. Reject a line with 0 samples, because views divide by that number. Reject a line in
- * which the count of a kind of samples exceeds the number of samples.
+ * Load a line, and add it if @add is true. Reject a line with 0 samples, because views divide by
+ * that number. Reject a line in which the count of a kind of samples exceeds the number of samples.
  */
 static void line_load(struct profile *p, struct deserializer *from,
-		      const struct attribute_translation *t)
+		      const struct attribute_translation *t, bool add)
 {
 	struct hot_line l = { .head.key[0] = deserialize_u64(from) }, *entry;
 	u64 thread[LINE_OFFSETS];
@@ -117,7 +117,7 @@ static void line_load(struct profile *p, struct deserializer *from,
 	for (unsigned int i = 0; i < LINE_SHARERS; i++)
 		sharer_load(from, t, &l.sharer[i]);
 	from->bad |= !l.samples || !l.head.weight;
-	if (from->bad || !owned)
+	if (from->bad || !owned || !add)
 		return;
 	entry = (struct hot_line *)topk_add(&p->shared_data->lines.table, l.head.key[0],
 					    l.head.key[1], 1);
@@ -207,13 +207,16 @@ void profile_hot_memory_load(struct profile *profile, struct deserializer *from,
 {
 	u32 line_size = (u32)deserialize_u64_below(from, LINE_SIZE_MAX + 1), count;
 	u32 unsnooped_stores = (u32)deserialize_u64_below(from, 1ULL << 32);
+	/* A line of another size cannot be converted: it may be a part of a line, or several lines. */
+	bool same_size = line_size == hot_lines_get_size(&profile->shared_data->lines);
 	u64 evicted = deserialize_u64(from);
 
 	profile->shared_data->lines.unsnooped_stores = unsnooped_stores;
-	hot_lines_set_size(&profile->shared_data->lines, line_size);
 	count = (u32)deserialize_u64_below(from, 1U << 24);
+	if (!same_size)
+		evicted += count;
 	while (count-- && !from->bad)
-		line_load(profile, from, translation);
+		line_load(profile, from, translation, same_size);
 	profile->shared_data->lines.table.evicted += evicted;
 	evicted = deserialize_u64(from);
 	count = (u32)deserialize_u64_below(from, 1U << 24);

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include "output/profile-json.h"
+#include "profile/cache-lines.h"
 #include "profile/cell-table.h"
 #include "profile/profile-read.h"
 #include "profile/profile-save.h"
@@ -302,7 +303,7 @@ struct saved_pair {
 	struct profile *profile;
 };
 
-static void saved_pair_init(struct saved_pair *pair, bool little)
+static void saved_pair_init_lines(struct saved_pair *pair, bool little, u32 line_size)
 {
 	const struct attributor_config attribution = { .processes = little ? 8 : 64,
 						       .threads = 64,
@@ -312,10 +313,16 @@ static void saved_pair_init(struct saved_pair *pair, bool little)
 						.contexts = little ? 16 : 256,
 						.history = true,
 						.lines = little ? 8 : 8192,
+						.line_size = line_size,
 						.pages = little ? 8 : 8192 };
 
 	assert_int_equal(attributor_new(&attribution, &pair->attributor), 0);
 	assert_int_equal(profile_new(&profile, pair->attributor, &pair->profile), 0);
+}
+
+static void saved_pair_init(struct saved_pair *pair, bool little)
+{
+	saved_pair_init_lines(pair, little, 0);
 }
 
 static void saved_pair_deinit(struct saved_pair *pair)
@@ -609,6 +616,50 @@ static void test_restore_into_smaller_tables(void **state __attribute__((unused)
 	free(bytes);
 }
 
+/* Count the entries of the table of hot cache lines. */
+static u64 count_lines(const struct saved_pair *pair)
+{
+	const struct topk_table *table = &profile_get_hot_lines(pair->profile)->table;
+	struct topk_entry *e = NULL;
+	u64 count = 0;
+
+	while ((e = topk_next(table, e)))
+		count++;
+	return count;
+}
+
+/* The machine's size of a cache line wins, and saved lines of another size are dropped. */
+static void test_restore_other_line_size(void **state __attribute__((unused)))
+{
+	static const u32 sizes[] = { 64, 128, 256 };
+	u8 *bytes = malloc(ROOM);
+	struct saved_pair whole;
+	size_t len;
+
+	assert_non_null(bytes);
+	saved_pair_init(&whole, false);
+	add_processes(&whole);
+	add_windows(&whole, 6000);
+	save_profile(&whole, bytes, &len);
+	assert_true(count_lines(&whole) > 0);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		const struct hot_lines *lines;
+		struct saved_pair pair;
+		u64 want = sizes[i] == 64 ? count_lines(&whole) : 0;
+
+		test_row("%u bytes", sizes[i]);
+		saved_pair_init_lines(&pair, false, sizes[i]);
+		assert_int_equal(load_profile(&pair, bytes, len), 0);
+		lines = profile_get_hot_lines(pair.profile);
+		assert_row(hot_lines_get_size(lines) == sizes[i]);
+		assert_row(count_lines(&pair) == want);
+		assert_row(lines->table.evicted + want == count_lines(&whole));
+		saved_pair_deinit(&pair);
+	}
+	saved_pair_deinit(&whole);
+	free(bytes);
+}
+
 /* Print the hot cache lines and pages, and the view of each period, as the D-Bus methods do. */
 static void print_all_views(struct saved_pair *pair)
 {
@@ -672,6 +723,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_checkpoint),
 		cmocka_unit_test(test_restored_profile_is_same),
 		cmocka_unit_test(test_restore_into_smaller_tables),
+		cmocka_unit_test(test_restore_other_line_size),
 		cmocka_unit_test(test_hostile_checkpoint),
 	};
 
