@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@ static const struct load *load;
 static uint64_t busy_ns = 50000000, period_ns = 100000000;
 static unsigned int threads = 1, seconds;
 static volatile sig_atomic_t ended;
+static sem_t decided; /* a new thread has set @accepted */
+static bool accepted;
 
 static void on_signal(int signal)
 {
@@ -61,6 +64,29 @@ static void *thread_run(void *arg)
 		sleep_until(period);
 	}
 	return NULL;
+}
+
+static void *thread_start(void *arg)
+{
+	bool runs = !load->accept || load->accept((unsigned int)(uintptr_t)arg);
+
+	accepted = runs;
+	sem_post(&decided);
+	return runs ? thread_run(arg) : NULL;
+}
+
+/* Start threads until the load accepts one. Return false if no thread can be started. */
+static bool thread_add(unsigned int thread, pthread_t *ret_id)
+{
+	do {
+		if (pthread_create(ret_id, NULL, thread_start, (void *)(uintptr_t)thread))
+			return false;
+		while (sem_wait(&decided))
+			;
+		if (!accepted)
+			pthread_join(*ret_id, NULL);
+	} while (!accepted);
+	return true;
 }
 
 static unsigned long parse_number(int option, const char *text, unsigned long max)
@@ -140,10 +166,11 @@ int load_main(const struct load *what, int argc, char **argv)
 	printf("%s ready\n", load->name);
 	fflush(stdout);
 	alarm(seconds);
+	sem_init(&decided, 0, 0);
 
 	/* Thread 0 is the main thread. */
 	while (++started < threads) {
-		if (pthread_create(&ids[started], NULL, thread_run, (void *)(uintptr_t)started)) {
+		if (!thread_add(started, &ids[started])) {
 			fprintf(stderr, "%s: only %u threads could be started\n", load->name,
 				started);
 			break;

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The common part of both programs: threads that are busy for a fixed share of every period */
+/* The common part of the programs: threads that are busy for a fixed share of every period */
 #ifndef SPEPROF_DEMO_LOAD_H
 #define SPEPROF_DEMO_LOAD_H
+
+#include <stdbool.h>
 
 /**
  * struct load - the work of a program
  * @name: name that is printed before messages
  * @prepare: called once before the threads start; returns nonzero if memory cannot be allocated
+ * @accept: called by each new thread, one after the other; if it returns false, the thread ends,
+ *	and another one starts in its place. NULL: all threads are accepted
  * @work: does one thread's work for some tenths of a millisecond
  */
 struct load {
 	const char *name;
 	int (*prepare)(unsigned int threads);
+	bool (*accept)(unsigned int thread);
 	void (*work)(unsigned int thread);
 };
 
