@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Write hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
+#include "memory-access-names.h"
 #include "profile-json.h"
 #include "profile/profile-internal.h"
 #include "sharing-advice.h"
@@ -14,8 +15,7 @@
 
 struct json_context {
 	struct profile *profile;
-	struct symbols_cache *symbols;
-	bool live;
+	struct memory_access_names names;
 };
 
 static void json_add_u64(struct json_object *to, const char *key, u64 value)
@@ -36,43 +36,23 @@ static void add_address(struct json_object *to, const char *key, u64 address)
 	add_string(to, key, text);
 }
 
-/* Return the process of @owner, or NULL if its entry was evicted. */
-static const struct attribute_process *find_owner_process(const struct json_context *hot, u64 owner)
-{
-	const struct attribute_process *process =
-		attributor_get_process(hot->profile->attributor, (u32)(owner >> 32));
-
-	return process && process->generation == (u32)owner ? process : NULL;
-}
-
 static void add_process(const struct json_context *hot, struct json_object *to, u64 owner)
 {
-	const struct attribute_process *process = find_owner_process(hot, owner);
-	const struct attribute_container *c = NULL;
+	const struct attribute_process *process = memory_access_find_process(&hot->names, owner);
 
-	if (process)
-		c = attributor_get_container(hot->profile->attributor, process->container);
-	add_string(to, "container", c && process->container && *c->name ? c->name : "-");
-	add_string(to, "process", process ? process->comm : "[unattributed]");
+	add_string(to, "container", memory_access_get_container(&hot->names, process));
+	add_string(to, "process", memory_access_get_process(process));
 	json_add_u64(to, "pid", process && process->pid > 0 ? (u64)process->pid : 0);
 }
 
 static void add_function(const struct json_context *hot, struct json_object *to, u64 place,
 			 u64 owner)
 {
-	const struct attribute_process *process = find_owner_process(hot, owner);
-	u32 index = process ? (u32)(owner >> 32) : ATTRIBUTE_NONE;
-	char name[sizeof(((struct view_row *)0)->function)], binary[128] = "";
+	char name[MEMORY_ACCESS_FUNCTION_SIZE], binary[128];
 	struct attribute_location where;
 
-	if (attributor_locate_pc(hot->profile->attributor, index, location_key_get_pc(place),
-				 location_key_is_kernel(place), &where)) {
-		symbols_get_function(hot->symbols, process ? process->pid : 0, &where, hot->live,
-				     name, sizeof(name));
-		escape_string(binary, sizeof(binary), where.binary);
-	} else {
-		snprintf(name, sizeof(name), "0x%" PRIx64, location_key_get_pc(place));
-	}
+	memory_access_get_function(&hot->names, place, owner, name, &where);
+	escape_string(binary, sizeof(binary), where.binary);
 	add_string(to, "function", name);
 	add_string(to, "binary", binary);
 }
@@ -85,17 +65,17 @@ static void add_string_or_null(struct json_object *to, const char *key, const ch
 static void add_source_line(const struct json_context *hot, struct json_object *to, u64 place,
 			    u64 owner)
 {
-	const struct attribute_process *process = find_owner_process(hot, owner);
+	const struct attribute_process *process = memory_access_find_process(&hot->names, owner);
 	u32 index = process ? (u32)(owner >> 32) : ATTRIBUTE_NONE;
 	char text[sizeof(((struct source_line *)0)->file) + 16] = "";
 	struct attribute_location where;
 	struct source_line source;
 
-	if (hot->symbols &&
+	if (hot->names.symbols &&
 	    attributor_locate_pc(hot->profile->attributor, index, location_key_get_pc(place),
 				 location_key_is_kernel(place), &where) &&
-	    symbols_get_source_line(hot->symbols, process ? process->pid : 0, &where, hot->live,
-				    &source))
+	    symbols_get_source_line(hot->names.symbols, process ? process->pid : 0, &where,
+				    hot->names.live, &source))
 		snprintf(text, sizeof(text), "%s:%u", source.file, source.line);
 	add_string_or_null(to, "source", text);
 }
@@ -108,9 +88,9 @@ static bool get_global(const struct json_context *hot, u64 address, u64 owner,
 	struct attribute_location where;
 	struct attribute_mapping mapping;
 
-	if (!find_owner_process(hot, owner) ||
-	    !attributor_find_data_mapping(attributor, (u32)(owner >> 32), address,
-					  ATTRIBUTE_AT_END, &mapping))
+	if (!memory_access_find_process(&hot->names, owner) ||
+	    !attributor_find_data_mapping(attributor, (u32)(owner >> 32), address, ATTRIBUTE_AT_END,
+					  &mapping))
 		return false;
 	where = (struct attribute_location){
 		.binary = mapping.binary,
@@ -120,7 +100,7 @@ static bool get_global(const struct json_context *hot, u64 address, u64 owner,
 		.build_id = mapping.build_id,
 		.build_id_size = mapping.build_id_size,
 	};
-	return symbols_get_data(hot->symbols, &where, ret_name) && ret_name->type[0] != '[';
+	return symbols_get_data(hot->names.symbols, &where, ret_name) && ret_name->type[0] != '[';
 }
 
 /* Get the name of the data that an instruction accesses; false if it is unknown. */
@@ -129,10 +109,10 @@ static bool get_accessed(const struct json_context *hot, u64 place, u64 owner,
 {
 	struct attribute_location where;
 
-	return find_owner_process(hot, owner) && !location_key_is_kernel(place) &&
+	return memory_access_find_process(&hot->names, owner) && !location_key_is_kernel(place) &&
 	       attributor_locate_pc(hot->profile->attributor, (u32)(owner >> 32),
 				    location_key_get_pc(place), false, &where) &&
-	       symbols_get_accessed_data(hot->symbols, &where, ret_name) &&
+	       symbols_get_accessed_data(hot->names.symbols, &where, ret_name) &&
 	       ret_name->type[0] != '[';
 }
 
@@ -143,8 +123,8 @@ static bool get_accessed(const struct json_context *hot, u64 place, u64 owner,
 static void get_datum(const struct json_context *hot, u64 address, u64 owner,
 		      const struct line_sharer *sharer, struct data_name *ret_name)
 {
-	if (hot->live || (!get_global(hot, address + sharer->offset, owner, ret_name) &&
-			  !get_accessed(hot, sharer->place, sharer->owner, ret_name)))
+	if (hot->names.live || (!get_global(hot, address + sharer->offset, owner, ret_name) &&
+				!get_accessed(hot, sharer->place, sharer->owner, ret_name)))
 		*ret_name = (struct data_name){ 0 };
 }
 
@@ -355,7 +335,10 @@ static int add_all_sections(const struct json_context *hot, u32 limit, struct js
 int profile_hot_memory_json(struct profile *profile, struct symbols_cache *symbols, bool live,
 			    u32 limit, char **ret_text)
 {
-	const struct json_context hot = { .profile = profile, .symbols = symbols, .live = live };
+	const struct json_context hot = {
+		.profile = profile,
+		.names = { .attributor = profile->attributor, .symbols = symbols, .live = live },
+	};
 	struct json_object *root = json_object_new_object();
 	int r = add_all_sections(&hot, limit, root);
 
