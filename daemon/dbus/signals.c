@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Emit signals for faults, throttling, and containers that were added or removed. The daemon polls
- * for them once a second. At most AT_ONCE signals of a kind are sent in one period; the next signal
- * of that kind contains the number of signals that were left out.
+ * Emit signals for faults, throttling, false sharing, and containers that were added or removed.
+ * The daemon polls for them once a second. At most AT_ONCE signals of a kind are sent in a period.
+ * The next signal of that kind contains the number of signals that were left out.
  */
 #include "signals.h"
 
@@ -15,6 +15,7 @@
 
 #include "cgroup-owner.h"
 #include "objects.h"
+#include "sharing-signals.h"
 
 #define PERIOD_US 1000000ULL
 /* maximum number of signals of a kind in one period */
@@ -55,6 +56,7 @@ struct queued_signal {
  * @known: known containers, at the indices of the attributor's table of containers
  * @left: number of signals left out since the last one was sent, indexed by kind
  * @sent: number of signals sent in this period, indexed by kind
+ * @sharing: state of the signal FalseSharing
  * @queued, @queued_count: signals that the worker's thread found, and the main thread sends
  * @quiet: true in the first period, in which no signal is sent
  */
@@ -66,6 +68,7 @@ struct signal_watch {
 	u32 count;
 	u64 left[KINDS];
 	u32 sent[KINDS];
+	struct sharing_signals sharing;
 	struct queued_signal queued[2 * AT_ONCE];
 	u32 queued_count;
 	u32 periods;
@@ -195,11 +198,13 @@ static void scan_container(struct signal_watch *w, struct known_container *known
 static int containers_scan(struct worker_state *state, void *arg)
 {
 	u32 count = attributor_get_container_limit(state->attributor);
+	const struct session *machine = worker_find_session(state, NULL);
 	struct signal_scan *scan = arg;
 	struct signal_watch *w = scan->watch;
 	struct known_container *known;
 
-	scan->health = worker_find_session(state, NULL)->shared_source->source->health;
+	scan->health = machine->shared_source->source->health;
+	sharing_signals_scan(&w->sharing, machine);
 	if (count > w->count) {
 		known = reallocarray(w->known, count, sizeof(*known));
 		if (!known)
@@ -250,6 +255,7 @@ static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused
 		scan_cgroups(w);
 	bus_update_cpu_objects(w->bus);
 	send_queued_signals(w);
+	sharing_signals_send(&w->sharing, w->bus);
 	w->quiet = false;
 	sd_event_source_set_time_relative(source, PERIOD_US);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Emit signals for faults, throttling, and containers that were added or removed. */
+/* Emit signals for faults, throttling, false sharing, and containers that were added or removed. */
 #ifndef SPEPROF_SIGNALS_H
 #define SPEPROF_SIGNALS_H
 

@@ -20,6 +20,7 @@
 int hot_lines_init(struct hot_lines *lines, u32 capacity)
 {
 	lines->unsnooped_stores = 0;
+	lines->raised_count = 0;
 	hot_lines_set_size(lines, LINE_SIZE_MIN);
 	return topk_init(&lines->table, sizeof(struct hot_line), capacity);
 }
@@ -114,6 +115,18 @@ static void sharer_add(struct hot_line *line, const struct line_sample *s, u8 of
 	slot->stores += s->store && slot->stores < slot->samples;
 }
 
+/* Count a sample with false sharing, and raise the line when it has enough of them. */
+static void line_count_false(struct hot_lines *lines, struct hot_line *line)
+{
+	if (line->false_samples == LINE_RAISE_SAMPLES)
+		return;
+	if (++line->false_samples == LINE_RAISE_SAMPLES)
+		lines->raised[lines->raised_count++ % LINES_RAISED] = (struct line_key){
+			.address = line->head.key[0],
+			.owner = line->head.key[1],
+		};
+}
+
 enum line_sharing hot_lines_add(struct hot_lines *lines, const struct line_sample *s)
 {
 	u64 address = s->address >> lines->size_order;
@@ -121,6 +134,7 @@ enum line_sharing hot_lines_add(struct hot_lines *lines, const struct line_sampl
 	unsigned int offset = byte * LINE_OFFSETS >> lines->size_order;
 	u64 bit = 1ULL << offset;
 	u16 tag = thread_hash(s->thread);
+	enum line_sharing sharing;
 	struct hot_line *line;
 
 	line = (struct hot_line *)topk_add(&lines->table, address, s->owner,
@@ -137,7 +151,23 @@ enum line_sharing hot_lines_add(struct hot_lines *lines, const struct line_sampl
 	line->last = tag;
 	line->cpus[s->cpu % LINE_CPUS / 64] |= 1ULL << s->cpu % 64;
 	sharer_add(line, s, byte);
-	return line_classify_sharing(line);
+	sharing = line_classify_sharing(line);
+	if (sharing == LINE_FALSE)
+		line_count_false(lines, line);
+	return sharing;
+}
+
+bool hot_lines_get_raised(const struct hot_lines *lines, u64 *seen, u64 *missed,
+			  struct line_key *ret_key)
+{
+	if (*seen == lines->raised_count)
+		return false;
+	if (lines->raised_count - *seen > LINES_RAISED) {
+		*missed += lines->raised_count - *seen - LINES_RAISED;
+		*seen = lines->raised_count - LINES_RAISED;
+	}
+	*ret_key = lines->raised[(*seen)++ % LINES_RAISED];
+	return true;
 }
 
 unsigned int line_count_cpus(const struct hot_line *line)

@@ -22,6 +22,13 @@
 #define LINE_OFFSETS 64
 #define LINE_SHARERS 8
 #define LINE_CPUS    256 /* higher CPU numbers wrap around */
+/*
+ * Number of samples with false sharing after which a line is raised. A few such samples occur when
+ * threads start, or by chance in memory that is reused.
+ */
+#define LINE_RAISE_SAMPLES 64
+/* Number of raised lines that are kept for the reader, which comes once a second. */
+#define LINES_RAISED 16
 
 /*
  * Values of &line_sample.owner for addresses that belong to no process: LINE_PHYSICAL for a
@@ -92,6 +99,7 @@ struct line_sharer {
  * @stored: bit mask of the offsets (LINE_OFFSETS) that were stored to
  * @cpus: bit mask of the CPUs that used the line
  * @last: hash of the thread of the last sample
+ * @false_samples: samples that found the line with false sharing, at most LINE_RAISE_SAMPLES
  * @thread: indexed by offset (LINE_OFFSETS): hash of the thread that used it last; 0 for none
  * @sharer: the instructions that use the line
  */
@@ -106,8 +114,19 @@ struct hot_line {
 	u64 stored;
 	u64 cpus[LINE_CPUS / 64];
 	u16 last;
+	u8 false_samples;
 	u16 thread[LINE_OFFSETS];
 	struct line_sharer sharer[LINE_SHARERS];
+};
+
+/**
+ * struct line_key - what identifies a line
+ * @address: address divided by the size of a line
+ * @owner: as &line_sample.owner
+ */
+struct line_key {
+	u64 address;
+	u64 owner;
 };
 
 /**
@@ -115,9 +134,13 @@ struct hot_line {
  * @table: the table; its entries are &struct hot_line
  * @unsnooped_stores: number of stores seen; every LINE_ADMIT_EVERY-th one may add a line
  * @size_order: binary logarithm of the size of a line in bytes
+ * @raised_count: number of lines that were raised since hot_lines_init()
+ * @raised: the last of them; line number n is at n % LINES_RAISED
  */
 struct hot_lines {
 	struct topk_table table;
+	u64 raised_count;
+	struct line_key raised[LINES_RAISED];
 	u32 unsnooped_stores;
 	u8 size_order;
 };
@@ -194,6 +217,22 @@ static inline bool hot_lines_should_add(struct hot_lines *lines, u64 address, u6
  * Return: line_classify_sharing() of the line, with this sample.
  */
 enum line_sharing hot_lines_add(struct hot_lines *lines, const struct line_sample *sample);
+
+/**
+ * hot_lines_get_raised() - get the next line with LINE_RAISE_SAMPLES samples with false sharing
+ * @lines: the table
+ * @seen: number of raised lines that the reader got or missed; updated
+ * @missed: incremented by the lines that later ones replaced before the reader came
+ * @ret_key: key of the line, which may have been evicted since
+ *
+ * A line is raised once while it is in the table.
+ *
+ * Context: the caller holds &profile_shared_data.lock.
+ *
+ * Return: true; false if there is no further line.
+ */
+bool hot_lines_get_raised(const struct hot_lines *lines, u64 *seen, u64 *missed,
+			  struct line_key *ret_key);
 
 /** line_count_cpus() - return the number of CPUs that used the line */
 unsigned int line_count_cpus(const struct hot_line *line);

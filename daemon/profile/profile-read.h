@@ -114,4 +114,11 @@ void profile_clear_minute_log(struct profile *profile);
 const struct hot_lines *profile_get_hot_lines(const struct profile *profile);
 const struct hot_pages *profile_get_hot_pages(const struct profile *profile);
 
+/**
+ * profile_get_raised_line() - call hot_lines_get_raised() with the lock of the lines, which other
+ * threads may change
+ */
+bool profile_get_raised_line(const struct profile *profile, u64 *seen, u64 *missed,
+			     struct line_key *ret_key);
+
 #endif

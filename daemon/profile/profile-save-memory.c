@@ -126,6 +126,10 @@ static void line_load(struct profile *p, struct deserializer *from,
 	 * that entry.
 	 */
 	l.head.weight += entry->head.weight - 1;
+	/* The line was raised before the checkpoint, or will be raised after further samples. */
+	if (line_classify_sharing(&l) == LINE_FALSE)
+		l.false_samples =
+			(u8)(l.samples < LINE_RAISE_SAMPLES ? l.samples : LINE_RAISE_SAMPLES);
 	*entry = l;
 }
 

@@ -304,6 +304,17 @@ const struct hot_lines *profile_get_hot_lines(const struct profile *profile)
 	return &profile->shared_data->lines;
 }
 
+bool profile_get_raised_line(const struct profile *profile, u64 *seen, u64 *missed,
+			     struct line_key *ret_key)
+{
+	bool found;
+
+	pthread_mutex_lock(&profile->shared_data->lock);
+	found = hot_lines_get_raised(&profile->shared_data->lines, seen, missed, ret_key);
+	pthread_mutex_unlock(&profile->shared_data->lock);
+	return found;
+}
+
 const struct hot_pages *profile_get_hot_pages(const struct profile *profile)
 {
 	return &profile->shared_data->pages;

@@ -452,6 +452,29 @@ static void test_false_sharing_is_monotone(void **state)
 	assert_int_equal(get_false_sharing(f), 0);
 }
 
+/* A line is raised after enough samples, once, and again only after a reset. */
+static void test_line_is_raised_once(void **state)
+{
+	struct fixture *f = *state;
+	u64 seen = 0, missed = 0;
+	struct line_key key;
+
+	for (u32 round = 0; round < 2; round++) {
+		/* The first two samples are loads, so they show no false sharing. */
+		for (u32 n = 0; n < 1000; n++) {
+			add_access(f->profile, VA + 8 * (n & 1), n & 1, 10 + (n & 1), n & 2);
+			assert_int_equal(profile_get_raised_line(f->profile, &seen, &missed, &key),
+					 n == LINE_RAISE_SAMPLES + 1);
+		}
+		assert_int_equal(key.address, VA / LINE_SIZE_MIN);
+		assert_ptr_equal(topk_find(&profile_get_hot_lines(f->profile)->table, key.address,
+					   key.owner),
+				 find_only_line(f, VA));
+		profile_reset(f->profile);
+	}
+	assert_int_equal(missed, 0);
+}
+
 /*
  * If most keys of a stream occur only once, frequent keys stay in the table, with all their
  * samples.
@@ -592,6 +615,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_line_size_of_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_false_sharing_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_false_sharing_is_monotone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_line_is_raised_once, setup, teardown),
 		cmocka_unit_test(test_frequent_keys_stay),
 		cmocka_unit_test_setup_teardown(test_numa_nodes_of_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pages_of_numa_nodes, setup, teardown),
