@@ -475,6 +475,121 @@ static void test_line_is_raised_once(void **state)
 	assert_int_equal(missed, 0);
 }
 
+/* TIDs of the threads of planted cases: FIRST_TID and the next ones. */
+#define FIRST_TID   100
+#define THREADS_MAX 64
+/* Accesses of each thread in a planted case: enough for its line to be raised. */
+#define PLANTED_ROUNDS 50
+
+/**
+ * struct planted_case - how threads that each have a counter place them in memory
+ * @line_size: size of a cache line, bytes
+ * @stride: distance of two counters, bytes; 0: all threads have one counter
+ * @stores: the threads store; otherwise they only load
+ * @want: verdict of each line
+ */
+struct planted_case {
+	const char *name;
+	u32 line_size;
+	u32 stride;
+	bool stores;
+	enum line_sharing want;
+};
+
+/* Count the lines that are raised. */
+static u64 count_raised(const struct fixture *f, u64 *seen, u64 *missed)
+{
+	struct line_key key;
+	u64 count = 0;
+
+	while (profile_get_raised_line(f->profile, seen, missed, &key))
+		count++;
+	return count;
+}
+
+/*
+ * Run a case. The threads access their counters in an order without a pattern, and run on as many
+ * CPUs as there are threads. @migrating: each access is on another CPU.
+ */
+static void run_planted(struct fixture *f, const struct planted_case *planted, u32 threads,
+			bool migrating)
+{
+	u64 random = 1;
+
+	profile_reset(f->profile);
+	profile_set_line_size(f->profile, planted->line_size);
+	for (u32 i = 0; i < threads * PLANTED_ROUNDS; i++) {
+		u32 thread, cpu;
+		u64 va;
+
+		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+		thread = (u32)(random >> 33) % threads;
+		cpu = migrating ? (u32)(random >> 48) % threads : thread;
+		va = VA + (u64)thread * planted->stride;
+		add_access(f->profile, va, cpu, FIRST_TID + thread, false);
+		if (planted->stores)
+			add_access(f->profile, va, cpu, FIRST_TID + thread, true);
+	}
+}
+
+/* Check the verdict of each line, and that only false sharing is counted and raised. */
+static void assert_planted(const struct fixture *f, const struct planted_case *planted, u32 threads,
+			   u64 *seen)
+{
+	u64 size = planted->line_size, bytes = (u64)planted->stride * (threads - 1) + 1;
+	u64 want = (bytes + size - 1) / size, lines = 0, missed = 0, raised;
+	struct topk_entry *e = NULL;
+
+	while ((e = topk_next(&profile_get_hot_lines(f->profile)->table, e))) {
+		assert_row(line_classify_sharing((struct hot_line *)e) == planted->want);
+		lines++;
+	}
+	assert_row(lines == want);
+	assert_row((get_false_sharing(f) > 0) == (planted->want == LINE_FALSE));
+	raised = count_raised(f, seen, &missed);
+	assert_row(raised + missed == (planted->want == LINE_FALSE ? want : 0));
+	assert_row(raised <= LINES_RAISED);
+}
+
+/*
+ * The verdicts for 2 to 64 threads are those of the planted cases, and padded counters are silent,
+ * also if the threads migrate between CPUs.
+ */
+static void test_planted_cases(void **state)
+{
+	static const struct planted_case cases[] = {
+		{ "packed", 64, 8, true, LINE_FALSE },
+		{ "packed, in lines of 128", 128, 8, true, LINE_FALSE },
+		{ "apart by 64 in lines of 128", 128, 64, true, LINE_FALSE },
+		{ "apart by 64 in lines of 256", 256, 64, true, LINE_FALSE },
+		{ "padded to 64", 64, 64, true, LINE_PRIVATE },
+		{ "padded to 128", 128, 128, true, LINE_PRIVATE },
+		{ "padded to 256", 256, 256, true, LINE_PRIVATE },
+		{ "one counter", 64, 0, true, LINE_TRUE },
+		{ "one counter, in lines of 128", 128, 0, true, LINE_TRUE },
+		{ "packed, only read", 64, 8, false, LINE_READ },
+		{ "padded, only read", 64, 64, false, LINE_PRIVATE },
+	};
+	struct fixture *f = *state;
+	u64 seen = 0;
+
+	for (u32 i = 0; i < THREADS_MAX; i++)
+		attributor_apply_event(f->attributor,
+				       &(struct task_event){ .type = TASK_COMM,
+							     .pid = FIRST_TID,
+							     .tid = (s32)(FIRST_TID + i),
+							     .name = "planted" });
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		const struct planted_case *planted = &cases[i / 2];
+
+		for (u32 threads = 2; threads <= THREADS_MAX; threads *= 2) {
+			test_row("%s, %u threads, migrating %zu", planted->name, threads, i & 1);
+			run_planted(f, planted, threads, i & 1);
+			assert_planted(f, planted, threads, &seen);
+		}
+	}
+}
+
 /*
  * If most keys of a stream occur only once, frequent keys stay in the table, with all their
  * samples.
@@ -616,6 +731,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_false_sharing_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_false_sharing_is_monotone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_line_is_raised_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_planted_cases, setup, teardown),
 		cmocka_unit_test(test_frequent_keys_stay),
 		cmocka_unit_test_setup_teardown(test_numa_nodes_of_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pages_of_numa_nodes, setup, teardown),
