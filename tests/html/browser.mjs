@@ -145,6 +145,8 @@ await check("memory", () => withPage("shop.html", async page => {
 	const heavy = lines.filter(line => line.samples >= 100).map(line => line.address);
 	assert.deepEqual((await page.locator("details.line code").allTextContents()).slice(0, heavy.length), heavy);
 	assert.ok(lines.some(line => line.sharing === "false") && lines.some(line => line.sharing === "true"));
+	assert.deepEqual((await page.locator("details.line p").allTextContents()).slice(0, heavy.length),
+		lines.slice(0, heavy.length).map(line => line.advice));
 	assert.equal(await page.locator("section#memory tbody th code").count(), Math.min(20, pages.length));
 }));
 

@@ -7,8 +7,8 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 
 const load = name => import(`${process.env.MODULES}/${name}.js`);
-const [comparison, data, format, heading, histogram, layout, levels, measures, queryRows, search, table, time, tree, trend] = await Promise.all(
-	["comparison", "data", "format", "heading", "histogram", "layout", "levels", "measures", "query-rows", "search", "table", "time", "tree", "trend"].map(load));
+const [comparison, data, format, heading, histogram, layout, levels, measures, memory, queryRows, search, table, time, tree, trend] = await Promise.all(
+	["comparison", "data", "format", "heading", "histogram", "layout", "levels", "measures", "memory", "query-rows", "search", "table", "time", "tree", "trend"].map(load));
 
 /* ---- A report with two containers, three functions and a few latencies ---- */
 
@@ -397,4 +397,41 @@ test("a timeline has a slice for each step, also without samples", () => {
 	const { start, points } = trend.trendSlices([59, 130, 310].map(point), 60, 5);
 	assert.equal(start, 60);
 	assert.deepEqual(points, [null, point(130), null, null, point(310)]);
+});
+
+/* ---- Shared cache lines ---- */
+
+/** An element of a document that only collects its texts. */
+function fakeElement() {
+	const children = [];
+	return {
+		children, attributes: {},
+		setAttribute(key, value) { this.attributes[key] = value; },
+		append(...more) { children.push(...more); },
+		replaceChildren(...more) { children.splice(0, children.length, ...more); },
+		get textContent() { return children.map(child => child.textContent ?? child).join("|"); },
+	};
+}
+
+/** Draw the section of shared cache lines, and return its text. */
+function memoryText(lines) {
+	const body = fakeElement();
+	globalThis.document = { createElement: fakeElement, createElementNS: fakeElement, getElementById: () => body };
+	memory.drawMemory({ meta: { memory: { lines, pages: [], nodes: [], line_size: 64 } } }, false);
+	delete globalThis.document;
+	return body.textContent;
+}
+
+test("shared lines have the advice, and the data and source line of each user", () => {
+	const user = { cpu: 3, offset: 8, samples: 5, stores: 2, container: "web", process: "nginx", function: "count" };
+	const line = { address: "0x1000", sharing: "false", suspected: false, cpus: 2, samples: 10, loads: 5, stores: 5, latency_sum: 100,
+		advice: "Keep a copy for each CPU.", sharers: [
+			{ ...user, field: "hits", type: "struct stats", source: "/src/app/count.c:9" },
+			{ ...user, field: "total", type: null, source: null }, { ...user, field: null, type: null, source: "count.c:10" }] };
+	const text = memoryText([line, { ...line, address: "0x2000", advice: null }]);
+	assert.ok(text.includes("|Keep a copy for each CPU.|CPU|offset|"), text);
+	assert.equal(text.split("Keep a copy").length, 2);
+	assert.ok(text.includes("|2|hits of struct stats|web › nginx › count|count.c:9|"), text);
+	assert.ok(text.includes("|2|total|web › nginx › count|-|"), text);
+	assert.ok(text.includes("|2|-|web › nginx › count|count.c:10|"), text);
 });

@@ -7,6 +7,16 @@ function place(entry) {
 	return [entry.container, entry.process, entry.function].filter(name => name && name !== "-").join(" › ");
 }
 
+/* Return the field and type of the data that @sharer accesses; "-" if they are unknown. */
+function datumText(sharer) {
+	return [sharer.field, sharer.type].filter(name => name).join(" of ") || "-";
+}
+
+/* The name of the file and the line; the title has the path. */
+function sharerSource(sharer) {
+	return sharer.source ? nameText(sharer.source.slice(sharer.source.lastIndexOf("/") + 1), { title: sharer.source }) : "-";
+}
+
 /* A ruler of the @bytes of a line, with a mark where one CPU accesses it. */
 function ruler(sharer, most, bytes) {
 	const radius = 1.5 + 2.5 * Math.sqrt(sharer.samples / most);
@@ -22,13 +32,15 @@ function lineCard(line, bytes, open) {
 	return html("details", { class: "line", open },
 		html("summary", {}, html("code", {}, line.address), ` ${kind}, ${formatCount(line.cpus)} CPUs, ` +
 			`${formatCount(line.loads)} loads, ${formatCount(line.stores)} stores, mean ${formatCycles(line.samples ? line.latency_sum / line.samples : null)} cycles`),
+		line.advice ? html("p", {}, nameText(line.advice)) : null,
 		html("div", { class: "scroll", role: "region", "aria-label": `CPUs of line ${line.address}`, tabindex: "0" }, html("table", {},
-			html("thead", {}, html("tr", {}, ...["CPU", "offset", span, "samples", "stores", "function"].map(text =>
-				html("th", { scope: "col", class: ["function", span].includes(text) ? "text" : null }, text)))),
+			html("thead", {}, html("tr", {}, ...["CPU", "offset", span, "samples", "stores", "data", "function", "source"].map(text =>
+				html("th", { scope: "col", class: ["data", "function", "source", span].includes(text) ? "text" : null }, text)))),
 			html("tbody", {}, ...line.sharers.map(sharer => html("tr", {},
 				html("th", { scope: "row" }, formatCount(sharer.cpu)), html("td", {}, `+${sharer.offset}`), html("td", {}, ruler(sharer, most, bytes)),
 				html("td", {}, formatCount(sharer.samples)), html("td", {}, formatCount(sharer.stores)),
-				html("td", { class: "text" }, nameText(place(sharer)))))))));
+				html("td", { class: "text" }, nameText(datumText(sharer))), html("td", { class: "text" }, nameText(place(sharer))),
+				html("td", { class: "text" }, sharerSource(sharer))))))));
 }
 
 function nodeName(node) {
