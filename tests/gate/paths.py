@@ -7,31 +7,39 @@ import subprocess
 
 GUESTS = ("guests-6.12", "guests-6.1", "guests-newest", "guests-arm64")
 PACKAGES = ("packages", "packages-13")
+# They build the modules with DKMS.
+DKMS = ("packages", "packages-6.1")
+CONTAINERS = ("containers-6.12", "containers-6.1")
+IMAGES = ("image", "image-arm64")
 USERSPACE = ("plain", "sanitized", "tidy", "gcc14-tests", "arm64-tests", "guests-6.12")
 
 RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"kmod/core/", ("plain", "tidy", "gcc14-tests", "arm64-tests", "mutants", "fuzz-long", "kunit-all", "sparse", "modules-newest",
-                    "guests-6.12")),
-    (r"(kmod|uapi)/|Kbuild$", ("plain", "sparse", "modules-newest", "kunit-all", "kasan", *GUESTS)),
-    (r"daemon/tasks/", (*USERSPACE, "guests-6.1", "containers-6.12")),
+                    "guests-6.12", *DKMS)),
+    (r"(kmod|uapi)/|Kbuild$", ("plain", "sparse", "modules-newest", "kunit-all", "kasan", *GUESTS, *DKMS)),
+    (r"daemon/tasks/", (*USERSPACE, "guests-6.1", *CONTAINERS)),
     (r"daemon/data/", ("plain", "guests-6.12", "packages")),
     (r"daemon/(attribution|symbols)/", (*USERSPACE, "fuzz-long", "containers-6.12")),
     (r"daemon/(util|source|recording|filter|output)/", (*USERSPACE, "fuzz-long", "guests-arm64")),
+    # The live page shows what these folders return.
+    (r"daemon/(dbus|query|history-store)/", (*USERSPACE, "guests-arm64", "html")),
     (r"(daemon|lib)/", (*USERSPACE, "guests-arm64")),
-    (r"exporter/", ("plain", "sanitized", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
+    (r"exporter/", ("plain", "sanitized", "tidy", "arm64-tests", "fuzz-long", "fleet", "html", "guests-6.12", "packages")),
     (r"(tools|tests)/html/|tools/html-report\.[ch]$", ("plain", "tidy", "html")),
     (r"(tools/(pgo|trace)|tests/bolt)/|tools/pgo\.c$", (*USERSPACE, "tutorial", "bolt")),
     (r"tools/diff\.c$", (*USERSPACE, "tutorial", "html")),
     (r"(tools|demo)/", (*USERSPACE, "tutorial")),
     (r"packaging/(grafana|prometheus)/", ("plain", "fleet", "packages", "rpm")),
-    (r"packaging/(rpm|dkms)/", ("packages", "rpm")),
-    (r"debian/", (*PACKAGES, "rpm", "image")),
+    (r"packaging/(rpm|dkms)/", (*DKMS, "rpm")),
+    (r"debian/", (*PACKAGES, "packages-6.1", "packages-arm64", "rpm", "image")),
     (r"packaging/portable/|scripts/build-tarball$|tests/lanes/packages/tarball$", ("tarball",)),
     (r"packaging/kubernetes/", ("kubernetes", "image")),
+    (r"packaging/container/|tests/lanes/packages/image$", IMAGES),
     (r"packaging/", (*PACKAGES, "image")),
     (r"Documentation/(tutorial|howto)/|tests/lanes/packages/tutorial$", ("tutorial",)),
     (r"tests/lanes/vm/(job-tutorial|lane/pages\.py)$", ("plain", "tutorial")),
     (r"tests/service/", ("plain", "sanitized", *GUESTS)),
+    (r"tests/lanes/vm/(job-(containers|engines|hostile|maps)$|containers\.bash$|cri$)", CONTAINERS),
     (r"tests/lanes/vm/", ("plain", *GUESTS)),
     (r"tests/lanes/kunit/", ("kunit-all",)),
     (r"tests/cases/", ("plain", "kunit-all", "mutants", "guests-6.12")),
@@ -40,7 +48,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"tests/lanes/packages/(kubernetes|check-schemas\.mjs)$", ("kubernetes",)),
     (r"tests/lanes/packages/rpm$|scripts/build-rpm$", ("rpm",)),
     (r"scripts/stage-module$", ("packages", "rpm")),
-    (r"tests/lanes/packages/", (*PACKAGES, "packages-arm64", "image")),
+    (r"tests/lanes/packages/", (*PACKAGES, "packages-6.1", "packages-arm64", *IMAGES)),
     (r"tests/exporter/", ("plain", "sanitized", "fleet")),
     (r"tests/tidy$|\.clang-tidy$", ("tidy",)),
     (r"tests/modules$", ("sparse",)),
