@@ -37,9 +37,10 @@ struct proc_queue {
  * struct proc_thread - a background thread
  * @reader: the reader to which it belongs
  * @queue: the queue that it serves
- * @thread: its id; 0 if it was not started
+ * @thread: its id
  * @owner: owner of the mappings that it reads; 0: none
  * @reading: whether it runs a query, and may be blocked in the kernel
+ * @started_ns: time at which it began the query that it runs, CLOCK_MONOTONIC
  * @spare: answer to use if memory for an answer cannot be allocated; allocated before a query is
  *	removed from the queue
  */
@@ -49,6 +50,7 @@ struct proc_thread {
 	pthread_t thread;
 	u64 owner;
 	bool reading;
+	u64 started_ns;
 	struct proc_answer *spare;
 };
 
@@ -67,6 +69,7 @@ struct proc_thread {
  * @maps_answers: number of answers in the list that contain mappings
  * @first, @last: list of answers, the oldest first
  * @tasks, @pods, @maps: the queues
+ * @threads: number of started threads
  * @thread: one thread for @tasks, one for @pods, the others for @maps
  */
 struct proc_reader {
@@ -85,7 +88,8 @@ struct proc_reader {
 	struct proc_queue tasks;
 	struct proc_queue pods;
 	struct proc_queue maps;
-	struct proc_thread thread[2 + PROC_MAP_READERS];
+	u32 threads;
+	struct proc_thread thread[2 + PROC_MAP_THREADS];
 };
 
 u64 proc_read_budget_get_delay(struct proc_read_budget *b, u64 now_ns)
@@ -135,7 +139,7 @@ static void reader_put(struct proc_reader *r)
 
 static bool owner_has_read_in_progress(const struct proc_reader *r, u64 owner)
 {
-	for (u32 i = 0; owner && i < ARRAY_SIZE(r->thread); i++)
+	for (u32 i = 0; owner && i < r->threads; i++)
 		if (r->thread[i].owner == owner)
 			return true;
 	return false;
@@ -178,6 +182,36 @@ static bool reader_has_capacity(const struct proc_reader *r, const struct proc_t
 	       (t->queue != &r->maps || r->maps_answers < MAPS_ANSWERS_MAX);
 }
 
+/*
+ * Return the time until a further read of mappings may begin, ns: 0 if less than PROC_MAP_READERS
+ * reads run that do not count as blocked.
+ */
+static u64 maps_get_delay(const struct proc_reader *r, u64 now_ns)
+{
+	u64 passed, delay = UINT64_MAX;
+	u32 readers = 0;
+
+	for (u32 i = 0; i < r->threads; i++) {
+		const struct proc_thread *t = &r->thread[i];
+
+		passed = now_ns - t->started_ns;
+		if (t->queue != &r->maps || !t->reading || passed >= PROC_MAP_BLOCKED_NS)
+			continue;
+		readers++;
+		if (PROC_MAP_BLOCKED_NS - passed < delay)
+			delay = PROC_MAP_BLOCKED_NS - passed;
+	}
+	return readers < PROC_MAP_READERS ? 0 : delay;
+}
+
+/* Return the time until the limits permit a query of @t, ns. The caller holds the lock. */
+static u64 thread_get_delay(const struct proc_thread *t)
+{
+	u64 now = time_now_ns(), ns = proc_read_budget_get_delay(&t->queue->budget, now);
+
+	return ns || t->queue != &t->reader->maps ? ns : maps_get_delay(t->reader, now);
+}
+
 /* Wait for the next query of @t. The caller holds the lock. Returns false if @t must end. */
 static bool thread_wait_for_query(struct proc_thread *t, struct proc_query *ret)
 {
@@ -185,7 +219,7 @@ static bool thread_wait_for_query(struct proc_thread *t, struct proc_query *ret)
 	u64 ns;
 
 	while (!r->quit) {
-		ns = proc_read_budget_get_delay(&t->queue->budget, time_now_ns());
+		ns = thread_get_delay(t);
 		if (!t->spare)
 			t->spare = malloc(sizeof(*t->spare));
 		if (!t->spare)
@@ -234,34 +268,12 @@ static struct proc_answer *thread_run_query(struct proc_thread *t, const struct 
 	return answer;
 }
 
-static void *thread_run(void *arg)
-{
-	struct proc_thread *t = arg;
-	struct proc_reader *r = t->reader;
-	struct proc_answer *answer;
-	struct proc_query query;
+static void *thread_run(void *arg);
 
-	pthread_mutex_lock(&r->lock);
-	while (thread_wait_for_query(t, &query)) {
-		t->owner = query.owner;
-		t->reading = true;
-		pthread_mutex_unlock(&r->lock);
-		answer = thread_run_query(t, &query);
-		pthread_mutex_lock(&r->lock);
-		t->owner = 0;
-		t->reading = false;
-		proc_read_budget_charge(&t->queue->budget, answer->bytes);
-		answer_push(r, answer);
-		/* A queued query of the same owner may have waited for the end of this read. */
-		pthread_cond_broadcast(&r->work);
-	}
-	free(t->spare);
-	reader_put(r);
-	return NULL;
-}
-
-static int thread_start(struct proc_reader *r, struct proc_thread *t, struct proc_queue *queue)
+/* Start the next thread of &proc_reader.thread for @queue. The caller holds the lock. */
+static int thread_start(struct proc_reader *r, struct proc_queue *queue)
 {
+	struct proc_thread *t = &r->thread[r->threads];
 	pthread_attr_t attr;
 	sigset_t all, before;
 	int e;
@@ -277,27 +289,67 @@ static int thread_start(struct proc_reader *r, struct proc_thread *t, struct pro
 	e = pthread_create(&t->thread, &attr, thread_run, t);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-	if (e)
+	if (e) {
 		free(t->spare);
-	return -e;
+		return -e;
+	}
+	r->threads++;
+	r->users++;
+	return 0;
+}
+
+/*
+ * Start a thread for mappings if none is idle, because the running reads may block. If that fails,
+ * queries wait until a thread is idle. The caller holds the lock.
+ */
+static void maps_ensure_idle_thread(struct proc_reader *r)
+{
+	for (u32 i = 0; i < r->threads; i++)
+		if (r->thread[i].queue == &r->maps && !r->thread[i].reading)
+			return;
+	if (r->threads < ARRAY_SIZE(r->thread))
+		thread_start(r, &r->maps);
+}
+
+static void *thread_run(void *arg)
+{
+	struct proc_thread *t = arg;
+	struct proc_reader *r = t->reader;
+	struct proc_answer *answer;
+	struct proc_query query;
+
+	pthread_mutex_lock(&r->lock);
+	while (thread_wait_for_query(t, &query)) {
+		t->owner = query.owner;
+		t->reading = true;
+		t->started_ns = time_now_ns();
+		if (t->queue == &r->maps)
+			maps_ensure_idle_thread(r);
+		pthread_mutex_unlock(&r->lock);
+		answer = thread_run_query(t, &query);
+		pthread_mutex_lock(&r->lock);
+		t->owner = 0;
+		t->reading = false;
+		proc_read_budget_charge(&t->queue->budget, answer->bytes);
+		answer_push(r, answer);
+		/* A queued query of the same owner may have waited for the end of this read. */
+		pthread_cond_broadcast(&r->work);
+	}
+	free(t->spare);
+	reader_put(r);
+	return NULL;
 }
 
 static int threads_start(struct proc_reader *r)
 {
 	struct proc_queue *queues[] = { &r->tasks, &r->pods, &r->maps };
+	int e = 0;
 
-	for (u32 i = 0; i < ARRAY_SIZE(r->thread); i++) {
-		int e;
-
-		pthread_mutex_lock(&r->lock);
-		r->users++;
-		e = thread_start(r, &r->thread[i], queues[i < 2 ? i : 2]);
-		r->users -= e < 0;
-		pthread_mutex_unlock(&r->lock);
-		if (e < 0)
-			return e;
-	}
-	return 0;
+	pthread_mutex_lock(&r->lock);
+	for (u32 i = 0; !e && i < ARRAY_SIZE(queues); i++)
+		e = thread_start(r, queues[i]);
+	pthread_mutex_unlock(&r->lock);
+	return e;
 }
 
 int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *cgroup_ns,
@@ -336,7 +388,7 @@ struct proc_reader *proc_reader_free(struct proc_reader *r)
 		return NULL;
 	pthread_mutex_lock(&r->lock);
 	r->quit = true;
-	for (u32 i = 0; i < ARRAY_SIZE(r->thread) && r->thread[i].thread; i++) {
+	for (u32 i = 0; i < r->threads; i++) {
 		if (r->thread[i].reading)
 			pthread_detach(r->thread[i].thread);
 		else
@@ -400,5 +452,5 @@ struct proc_answer *proc_reader_pop_answer(struct proc_reader *r)
 u64 proc_reader_get_memory(const struct proc_reader *r)
 {
 	return sizeof(*r) + ANSWERS_MAX * sizeof(struct proc_answer) +
-	       (PROC_MAP_READERS + MAPS_ANSWERS_MAX) * (u64)PROC_ANSWER_BYTES;
+	       (PROC_MAP_THREADS + MAPS_ANSWERS_MAX) * (u64)PROC_ANSWER_BYTES;
 }

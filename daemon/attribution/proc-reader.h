@@ -2,24 +2,40 @@
 /*
  * Run queries in background threads, so that neither a process nor a file system delays a drain
  * thread. There are three queues of fixed size. One thread serves the queue for the identity of
- * tasks, one the queue for the names of containers. PROC_MAP_READERS threads serve the queue for
- * mappings.
+ * tasks, one the queue for the names of containers. Up to PROC_MAP_THREADS threads serve the queue
+ * for mappings.
  *
  * A read of mappings may block without a time limit, and a thread that waits in the kernel cannot
- * be cancelled. So each owner (a user, or a cgroup of root) has at most one such read at a time. An
- * owner that blocks reads occupies one thread and delays only its own processes.
+ * be cancelled. So each owner (a user, or a cgroup of root) has at most one such read at a time. A
+ * read that takes longer than PROC_MAP_BLOCKED_NS counts as blocked, and another thread takes its
+ * place. So owners that block reads delay other owners by at most that time for each
+ * PROC_MAP_READERS of them.
  *
- * Helper processes, which could be killed, are no better alternative. They would need the daemon's
- * privileges to read other processes, a protocol, and one process for each hostile owner. Since
- * Linux 6.17 a process cannot block these reads, so helpers would gain little.
+ * Limit: PROC_MAP_THREADS owners that block reads at the same time stop all reads of mappings until
+ * one of them ends its read. Samples of new mappings then count as unmapped. A user with
+ * subordinate user IDs is one owner for each of them.
+ *
+ * Helper processes could be killed, and would remove this limit. But they would need the daemon's
+ * privileges to read other processes, and a protocol. Since Linux 6.17 a process cannot block these
+ * reads, so helpers would gain little.
  */
 #ifndef SPEPROF_PROC_READER_H
 #define SPEPROF_PROC_READER_H
 
 #include "proc-query.h"
 
-/* number of threads of &proc_reader.thread that read mappings; two others answer other queries */
+/* maximum number of reads of mappings at a time, without those that count as blocked */
 #define PROC_MAP_READERS 4
+/*
+ * Maximum number of threads that read mappings. It limits the memory of blocked reads, each of
+ * which keeps a stack and an incomplete answer. A new thread starts only when no other is idle.
+ */
+#define PROC_MAP_THREADS 32
+/*
+ * Time after which a read of mappings counts as blocked, nanoseconds. The longest read of a process
+ * that does not block it, PROCFS_MAPS_BYTES of text, takes less than a tenth of that.
+ */
+#define PROC_MAP_BLOCKED_NS 2000000000ULL
 /* Capacity of each queue (&proc_queue.query). */
 #define PROC_QUERIES 512
 

@@ -14,8 +14,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define USER	7
@@ -30,12 +32,18 @@ static struct {
 	int gate; /* a descriptor from which readdir() first reads a byte; -1: it does not wait */
 	u32 no_memory; /* number of replies for which memory allocation fails */
 	bool listed_by_worker;
+	sem_t maps_opened; /* counts the calls that open maps */
+	u64 ahead_ns; /* added to all clocks */
 } fake = { .gate = -1 };
 
 struct dirent *__real_readdir64(DIR *dir);
 struct dirent *__wrap_readdir64(DIR *dir);
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
+int __real_openat64(int dir, const char *path, int flags, ...);
+int __wrap_openat64(int dir, const char *path, int flags, ...);
+int __real_clock_gettime(clockid_t clock, struct timespec *ret_time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
 
 struct dirent *__wrap_readdir64(DIR *dir)
 {
@@ -57,6 +65,22 @@ void *__wrap_malloc(size_t size)
 		return NULL;
 	}
 	return __real_malloc(size);
+}
+
+int __wrap_openat64(int dir, const char *path, int flags, ...)
+{
+	if (!strcmp(path, "maps"))
+		sem_post(&fake.maps_opened);
+	/* The attributor creates no file, so there is no mode. */
+	return __real_openat64(dir, path, flags);
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time)
+{
+	int r = __real_clock_gettime(clock, ret_time);
+
+	ret_time->tv_sec += (time_t)__atomic_load_n(&fake.ahead_ns, __ATOMIC_RELAXED) / 1000000000;
+	return r;
 }
 
 /**
@@ -182,6 +206,7 @@ static int setup(void **state)
 	snprintf(f->log, sizeof(f->log), "%s/log", f->root);
 	config.log = f->log;
 	fake.worker = pthread_self();
+	assert_int_equal(sem_init(&fake.maps_opened, 0, 0), 0);
 	assert_int_equal(attributor_new(&config, &f->attributor), 0);
 	assert_int_equal(profile_new(&cells, f->attributor, &f->profile), 0);
 	*state = f;
@@ -288,6 +313,49 @@ static void test_hung_maps(void **state)
 	wait_for_maps(f, index[0]);
 	assert_true(attributor_locate_pc(f->attributor, index[0], CODE, false, &location));
 	assert_string_equal(location.binary, "/bin/slow");
+}
+
+/*
+ * A read that takes longer than PROC_MAP_BLOCKED_NS counts as blocked. So more owners that block
+ * reads than PROC_MAP_READERS do not stop the reads of others.
+ */
+static void test_blocked_reads_are_replaced(void **state)
+{
+	struct fixture *f = *state;
+	const u32 owners = 2 * PROC_MAP_READERS + 1;
+
+	for (u32 i = 0; i < owners; i++) {
+		add_process(f, FIRST + (s32)i, USER + i);
+		make_blocking_file(f, FIRST + (s32)i, "maps");
+		assert_int_not_equal(wait_for_process(f, FIRST + (s32)i), ATTRIBUTE_NONE);
+		/* The first reads run at once, and each further one when others count as blocked. */
+		if (i % PROC_MAP_READERS == PROC_MAP_READERS - 1) {
+			for (u32 k = 0; k < PROC_MAP_READERS; k++)
+				sem_wait(&fake.maps_opened);
+			__atomic_add_fetch(&fake.ahead_ns, PROC_MAP_BLOCKED_NS, __ATOMIC_RELAXED);
+		}
+	}
+	add_process(f, FIRST + 50, USER + owners);
+	wait_for_maps(f, wait_for_process(f, FIRST + 50));
+}
+
+/* The user of all blocked reads is one owner: a further thread does not read for that user. */
+static void test_blocked_read_is_the_only_one_of_owner(void **state)
+{
+	struct fixture *f = *state;
+
+	add_process(f, FIRST, USER);
+	make_blocking_file(f, FIRST, "maps");
+	assert_int_not_equal(wait_for_process(f, FIRST), ATTRIBUTE_NONE);
+	sem_wait(&fake.maps_opened);
+	__atomic_add_fetch(&fake.ahead_ns, PROC_MAP_BLOCKED_NS, __ATOMIC_RELAXED);
+	add_process(f, FIRST + 1, USER);
+	assert_int_not_equal(wait_for_process(f, FIRST + 1), ATTRIBUTE_NONE);
+	/* The query of another user is behind it in the queue, and overtakes it. */
+	add_process(f, FIRST + 2, OTHER);
+	wait_for_maps(f, wait_for_process(f, FIRST + 2));
+	sem_wait(&fake.maps_opened);
+	assert_int_equal(sem_trywait(&fake.maps_opened), -1);
 }
 
 /* Count @count loads of @tid in all of @profiles. */
@@ -842,6 +910,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_reply_is_applied, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hung_maps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_blocked_reads_are_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_blocked_read_is_the_only_one_of_owner, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_samples_wait_for_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waiting_sample_keeps_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deadline_without_reply, setup, teardown),
