@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test CPUs, their SPUs and the devices that represent them (kmod/cpu.c, kmod/spu_hw.c) on a
- * stand-in kernel: the state of an SPU and of its interrupt while devices, CPUs and backends are
- * added and removed.
+ * Test CPUs, their SPUs and the devices that represent them (kmod/cpu.c, kmod/spu_hw.c,
+ * kmod/spu_hw_regs.c) on a stand-in kernel: the state of an SPU and of its interrupt while devices,
+ * CPUs and backends are added and removed.
  */
 #include "test.h"
 
@@ -22,39 +22,47 @@
 static u64 spus[CPUS][SPE_REG_COUNT];
 static unsigned int drains;
 
-u64 speprof_spu_hw_read(enum spe_reg reg)
+/* The registers by CRm, 9 or 10, and op2; op0 is 3, op1 is 0 and CRn is 9 */
+static const u8 spu_registers[][8] = {
+	{ SPE_REG_PMSCR, SPE_REG_PMSNEVFR, SPE_REG_PMSICR, SPE_REG_PMSIRR, SPE_REG_PMSFCR,
+	  SPE_REG_PMSEVFR, SPE_REG_PMSLATFR, SPE_REG_PMSIDR },
+	{ SPE_REG_PMBLIMITR, SPE_REG_PMBPTR, SPE_REG_COUNT, SPE_REG_PMBSR, SPE_REG_PMSDSFR,
+	  SPE_REG_COUNT, SPE_REG_COUNT, SPE_REG_PMBIDR },
+};
+
+/* Return the register @encoding of the SPU, or SPE_REG_PMSVER for ID_AA64DFR0. */
+static enum spe_reg get_register(u32 encoding)
 {
+	u32 crm = encoding >> 8 & 15, op2 = encoding >> 5 & 7;
+
+	if (encoding == sys_reg(3, 0, 0, 5, 0))
+		return SPE_REG_PMSVER;
+	assert_int_equal(encoding, sys_reg(3, 0, 9, crm, op2));
+	assert_in_range(crm, 9, 10);
+	assert_int_not_equal(spu_registers[crm - 9][op2], SPE_REG_COUNT);
+	return spu_registers[crm - 9][op2];
+}
+
+u64 stand_in_read_sysreg(u32 encoding)
+{
+	enum spe_reg reg = get_register(encoding);
+
 	if (reg == SPE_REG_PMSIDR)
-		return SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, 6);
+		return SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, 6) | SPE_PMSIDR_FNE;
 	if (reg == SPE_REG_PMBIDR)
 		return SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, 6);
-	return reg == SPE_REG_PMSVER ? 1 : spus[stand_in_cpu][reg];
+	/* FEAT_SPEv1p2 */
+	return reg == SPE_REG_PMSVER ? 3ULL << 32 : spus[stand_in_cpu][reg];
 }
 
-void speprof_spu_hw_write(enum spe_reg reg, u64 value)
+void stand_in_write_sysreg(u64 value, u32 encoding)
 {
-	if (reg == SPE_REG_PMSCR)
-		value &= spu_hw_pmscr_used_bits(stand_in_at_el2);
-	spus[stand_in_cpu][reg] = value;
+	spus[stand_in_cpu][get_register(encoding)] = value;
 }
 
-void speprof_spu_hw_synchronize(void)
-{
-}
-
-void speprof_spu_hw_drain(void)
+void stand_in_psb_csync(void)
 {
 	drains++;
-}
-
-u64 speprof_spu_hw_read_timestamp(void)
-{
-	return stand_in_now;
-}
-
-u64 speprof_spu_hw_read_tick_hz(void)
-{
-	return 1000000000;
 }
 
 /* Return whether the SPU of CPU @cpu samples. */
@@ -315,7 +323,10 @@ static void test_registers_survive_sleep(void **state)
 		notify_cpu_pm(cpu, CPU_PM_EXIT);
 	}
 	assert_false(spu_is_on(0));
-	for (unsigned int reg = 0; reg < SPE_REG_PMSIDR; reg++)
+	/* The module parameter data_source_filter is off, so the driver does not use PMSDSFR. */
+	for (unsigned int reg = 0; reg < SPE_REG_PMSDSFR; reg++)
+		assert_int_equal(spus[1][reg], before[reg]);
+	for (unsigned int reg = SPE_REG_PMBLIMITR; reg <= SPE_REG_PMBSR; reg++)
 		assert_int_equal(spus[1][reg], before[reg]);
 	assert_true(spu_is_on(1));
 	stop_session_on_cpus(ring);
@@ -378,6 +389,28 @@ static void test_time_of_guest_is_virtual(void **state)
 		speprof_spu_hw_write(SPE_REG_PMSCR, SPE_PMSCR_TS | SPE_PMSCR_PCT | SPE_PMSCR_EE);
 		assert_int_equal(spus[0][SPE_REG_PMSCR],
 				 SPE_PMSCR_TS | (at_el2 ? SPE_PMSCR_PCT : 0));
+	}
+	stand_in_at_el2 = false;
+}
+
+/*
+ * Below EL2, the buffer is disabled while a ring is parked, because older versions of KVM do not
+ * disable it.
+ */
+static void test_parked_buffer_is_disabled_below_el2(void **state)
+{
+	const struct speprof_backend *backend;
+
+	(void)state;
+	for (unsigned int at_el2 = 0; at_el2 < 2; at_el2++) {
+		stand_in_at_el2 = at_el2;
+		devices_add();
+		mutex_lock(&speprof_control);
+		backend = speprof_backend_get();
+		mutex_unlock(&speprof_control);
+		assert_int_equal(backend->disables_parked_buffer, !at_el2);
+		speprof_backend_put(backend);
+		devices_remove();
 	}
 	stand_in_at_el2 = false;
 }
@@ -446,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_no_window_spans_suspend),
 		cmocka_unit_test(test_probe_in_suspend),
 		cmocka_unit_test(test_time_of_guest_is_virtual),
+		cmocka_unit_test(test_parked_buffer_is_disabled_below_el2),
 		cmocka_unit_test(test_crash_stops_spu),
 	};
 

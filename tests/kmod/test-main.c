@@ -124,7 +124,7 @@ static void test_init_and_exit(void **state)
 static void test_failed_init_is_undone(void **state)
 {
 	(void)state;
-	for (failing = STEP_HARDWARE; failing < STEPS; failing++) {
+	for (failing = STEP_CPUS; failing < STEPS; failing++) {
 		assert_int_equal(stand_in_module_init(), -ENOMEM);
 		assert_int_equal(done_count, 0);
 	}

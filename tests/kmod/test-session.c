@@ -25,6 +25,8 @@ static u64 spus[CPUS][SPE_REG_COUNT];
 static unsigned int backend_held;
 static bool backend_removed;
 static bool no_map_memory;
+/* mask of the nodes for which maps were allocated */
+static u64 map_nodes;
 
 static u64 spu_read(enum spe_reg reg)
 {
@@ -129,6 +131,7 @@ u64 speprof_cgroup_set_remove_dead(struct speprof_cgroup_set *set)
 
 struct speprof_cgroup_map *speprof_cgroup_map_new(unsigned int count, int node)
 {
+	map_nodes |= BIT(node);
 	return no_map_memory ? NULL : calloc(1, sizeof(struct speprof_cgroup_map));
 }
 
@@ -444,6 +447,21 @@ static void test_session_of_cgroups_yields(void **state)
 	speprof_session_put(handed);
 }
 
+/* The map of each CPU, which each context switch reads, is in the memory of the CPU's node. */
+static void test_map_is_on_node_of_cpu(void **state)
+{
+	struct speprof_session *session = make_started_session(SPEPROF_MODE_STREAM, make_set(1));
+
+	(void)state;
+	map_nodes = 0;
+	assert_int_equal(start_with_perfmon(session, true), 0);
+	assert_int_equal(map_nodes, BIT(CPUS) - 1);
+	map_nodes = 0;
+	assert_int_equal(replace_cgroups_with_perfmon(session, 2, true), 0);
+	assert_int_equal(map_nodes, BIT(CPUS) - 1);
+	speprof_session_put(session);
+}
+
 /* A START that fails for lack of memory stops no other session. */
 static void test_failed_start_stops_no_session(void **state)
 {
@@ -665,6 +683,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_session_yields_to_perfmon, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_yields_all_or_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_session_of_cgroups_yields, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_map_is_on_node_of_cpu, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_failed_start_stops_no_session, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_start_after_spu_is_removed, set_up, tear_down),

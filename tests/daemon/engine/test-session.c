@@ -12,6 +12,7 @@
 #include "engine/rate-control.h"
 #include "engine/worker.h"
 #include "filter/filter-internal.h"
+#include "tasks/task-events.h"
 
 /*
  * A source that delivers, at each drain while it is enabled, one load of 100 cycles and one of 300
@@ -120,13 +121,69 @@ static const struct source_ops script_ops = {
 	.configure = script_configure,
 };
 
+/* ---- Stubs: task events, of which only the deliveries are counted ------------------ */
+
+static u32 deliveries;
+
+void __wrap_task_events_deliver(struct task_events *t, u64 until_ns, const struct task_sink *sink);
+struct task_events *__wrap_task_events_free(struct task_events *t);
+int __wrap_task_events_get_fd(const struct task_events *t);
+u64 __wrap_task_events_get_locked_bytes(const struct task_events *t);
+enum task_events_kind __wrap_task_events_get_switch_kind(const struct task_events *t);
+struct switch_ring *__wrap_task_events_get_switch_rings(struct task_events *t, u32 *ret_cpus);
+void __wrap_task_events_follow_hotplug(struct task_events *t);
+
+void __wrap_task_events_deliver(struct task_events *t, u64 until_ns, const struct task_sink *sink)
+{
+	(void)t;
+	(void)until_ns;
+	(void)sink;
+	__atomic_add_fetch(&deliveries, 1, __ATOMIC_RELAXED);
+}
+
+struct task_events *__wrap_task_events_free(struct task_events *t)
+{
+	(void)t;
+	return NULL;
+}
+
+int __wrap_task_events_get_fd(const struct task_events *t)
+{
+	(void)t;
+	return -1;
+}
+
+u64 __wrap_task_events_get_locked_bytes(const struct task_events *t)
+{
+	(void)t;
+	return 0;
+}
+
+enum task_events_kind __wrap_task_events_get_switch_kind(const struct task_events *t)
+{
+	(void)t;
+	return TASK_EVENTS_PROC;
+}
+
+struct switch_ring *__wrap_task_events_get_switch_rings(struct task_events *t, u32 *ret_cpus)
+{
+	(void)t;
+	*ret_cpus = 0;
+	return NULL;
+}
+
+void __wrap_task_events_follow_hotplug(struct task_events *t)
+{
+	(void)t;
+}
+
 struct fixture {
 	struct scripted_source script;
 	struct worker *worker;
 	struct shared_source *shared_source;
 };
 
-static int setup(void **state)
+static int setup_with_tasks(void **state, struct task_events *tasks)
 {
 	static struct fixture f;
 	const struct source_config sampling = { .interval_ns = 1000000 };
@@ -136,9 +193,21 @@ static int setup(void **state)
 	f.script.fd = eventfd(0, EFD_CLOEXEC);
 	assert_true(f.script.fd >= 0);
 	assert_int_equal(shared_source_new(&f.script.source, &sampling, &f.shared_source), 0);
-	assert_int_equal(worker_new(NULL, NULL, &task_status, &f.worker), 0);
+	assert_int_equal(worker_new(NULL, tasks, &task_status, &f.worker), 0);
 	*state = &f;
 	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_with_tasks(state, NULL);
+}
+
+/* The stubs ignore the pointer; the worker only compares it with NULL. */
+static int setup_task_events(void **state)
+{
+	deliveries = 0;
+	return setup_with_tasks(state, (struct task_events *)&deliveries);
 }
 
 static int teardown(void **state)
@@ -385,6 +454,25 @@ static void test_filter_changes_between_drains(void **state)
 	assert_int_equal(change_session(f, "none", "op == load", 0), -ENOENT);
 }
 
+/*
+ * The first delivery of task events lists all tasks. It must come after the checkpoint was loaded,
+ * and thus after a session runs, although a source is drained earlier when its SPUs get a filter.
+ */
+static void test_tasks_are_listed_after_start(void **state)
+{
+	struct fixture *f = *state;
+	u64 records, filtered;
+
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(change_session(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
+	assert_int_equal(f->script.config.filter_latency, 201);
+	get_counts(f, SESSION_MACHINE, &records, &filtered);
+	assert_int_equal(__atomic_load_n(&deliveries, __ATOMIC_RELAXED), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
+	get_counts(f, SESSION_MACHINE, &records, &filtered);
+	assert_int_not_equal(__atomic_load_n(&deliveries, __ATOMIC_RELAXED), 0);
+}
+
 static char *const secret[] = { (char *)"*-secret", NULL };
 static const struct filter_lists excluding = { .excluded = secret };
 
@@ -521,12 +609,11 @@ static void test_invalid_filter_has_position(void **state)
 	assert_int_equal(session_rule_new(&lists, "op == load || remote", good, &rule, &error), 0);
 	assert_string_equal(rule->expression, "op == load || remote");
 	assert_string_equal(rule->cgroups[1], good[1]);
-	assert_string_equal(rule->filter->text,
-			    "(container =~ \"web-*\") && "
-			    "(cgroup == \"/a*\" || cgroup =~ \"/a\\\\*/*\" || "
-			    "cgroup == \"/b \\\"c\\\\\" || "
-			    "cgroup =~ \"/b \\\"c\\\\\\\\/*\") && "
-			    "(op == load || remote)");
+	assert_string_equal(rule->filter->text, "(container =~ \"web-*\") && "
+						"(cgroup == \"/a*\" || cgroup =~ \"/a\\\\*/*\" || "
+						"cgroup == \"/b \\\"c\\\\\" || "
+						"cgroup =~ \"/b \\\"c\\\\\\\\/*\") && "
+						"(op == load || remote)");
 	session_rule_free(rule);
 }
 
@@ -679,6 +766,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unchangeable_hardware_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter_changes_between_drains, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_tasks_are_listed_after_start,
+						setup_task_events, teardown),
 		cmocka_unit_test_setup_teardown(test_relist_changes_filters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_long_lists_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_session_lookups_are_cached, setup, teardown),

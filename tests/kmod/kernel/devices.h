@@ -72,6 +72,25 @@ void on_each_cpu_mask(const struct cpumask *mask, smp_call_func_t fn, void *arg,
 void stand_in_cpu_up(unsigned int cpu);
 void stand_in_cpu_down(unsigned int cpu);
 
+/* ---- System registers and barriers: the test simulates them ----------------------- */
+
+#define sys_reg(op0, op1, crn, crm, op2) \
+	((u32)((op0) << 19 | (op1) << 16 | (crn) << 12 | (crm) << 8 | (op2) << 5))
+
+/* MRS and MSR of the register @encoding of the current CPU, and PSB CSYNC */
+u64 stand_in_read_sysreg(u32 encoding);
+void stand_in_write_sysreg(u64 value, u32 encoding);
+void stand_in_psb_csync(void);
+
+#define read_sysreg_s(encoding)	       stand_in_read_sysreg(encoding)
+#define write_sysreg_s(value, encoding) stand_in_write_sysreg(value, encoding)
+#define read_sysreg(name)	       STAND_IN_##name
+#define STAND_IN_cntfrq_el0	       1000000000
+#define get_cycles()		       stand_in_now
+#define isb()			       ((void)0)
+#define dsb(domain)		       ((void)0)
+#define psb_csync()		       stand_in_psb_csync()
+
 /* ---- Interrupts ------------------------------------------------------------------ */
 
 typedef enum { IRQ_NONE, IRQ_HANDLED } irqreturn_t;
