@@ -63,6 +63,7 @@ struct seen_windows {
 	u64 armed_ns;
 	u64 blind_ns;
 	u64 blind_by[SOURCE_BLINDS];
+	u64 blind_at_start; /* blind time before the first window of each CPU, ns */
 	u64 end_ns[CPUS];
 	u64 broken_time; /* number of windows that do not start at the end of the previous one */
 	u64 broken_header;
@@ -112,8 +113,9 @@ static void count_seen_window(void *ctx, const struct source_window *window)
 		seen->broken_header++;
 		return;
 	}
-	if (seen->end_ns[window->cpu] &&
-	    seen->end_ns[window->cpu] + window->blind_ns != window->start_ns)
+	if (!seen->end_ns[window->cpu])
+		seen->blind_at_start += window->blind_ns;
+	else if (seen->end_ns[window->cpu] + window->blind_ns != window->start_ns)
 		seen->broken_time++;
 	seen->end_ns[window->cpu] = window->end_ns;
 	seen->armed_ns += window->end_ns - window->start_ns;
@@ -244,8 +246,8 @@ static void test_time_between_runs_is_not_blind(void **state)
 	memset(seen.end_ns, 0, sizeof(seen.end_ns));
 	run_source(source, 50000000, &seen);
 	check_ledgers(&seen);
-	/* Only the kernel's throttling of ticks may cause blind time. */
-	assert_int_equal(seen.blind_ns, seen.blind_by[SOURCE_BLIND_THROTTLE]);
+	/* On a busy machine the kernel may throttle ticks, or a ring may be full, but only later. */
+	assert_int_equal(seen.blind_at_start, 0);
 	source->ops->free(source);
 }
 
@@ -324,8 +326,11 @@ static void test_loss_is_blind(void **state)
 	began = get_clock_ns(CLOCK_MONOTONIC);
 	assert_int_equal(source->ops->start(source), 0);
 	started = get_clock_ns(CLOCK_MONOTONIC);
-	/* The kernel may throttle the ticks, and the host may stop the machine for a while. */
-	for (u32 i = 0; i < 100 && !seen.blind_ns; i++) {
+	/*
+	 * The kernel may throttle the ticks, and the host may stop the machine for a while, so there
+	 * is no limit of the time.
+	 */
+	while (!seen.blind_ns) {
 		usleep(500000);
 		source->ops->drain(source, &sink);
 	}
