@@ -3,6 +3,7 @@
  * Apply task events of this machine. Events describe tasks that exit before /proc is read. Only
  * /proc describes the cgroups of cgroup v1, and tasks that started before the first event. An event
  * is ignored if /proc was read after the event, because the result already includes the change.
+ * Only the time of such a fork is used.
  */
 #include "attributor-internal.h"
 
@@ -128,14 +129,29 @@ static bool process_inherit(struct attributor *a, u32 index, u32 parent, const c
 	return !a->process[parent].needs_read;
 }
 
+/*
+ * Apply the fork @e, which is older than the last read of process @index. The process was forked by
+ * @e or later, so earlier samples of its PID belong to another process.
+ */
+static void process_limit_to_fork(struct attributor *a, u32 index, const struct task_event *e)
+{
+	if (e->time_ns > a->process[index].forked_ns)
+		a->process[index].forked_ns = e->time_ns;
+	if (e->time_ns > a->valid_from_ns[index])
+		a->valid_from_ns[index] = e->time_ns;
+}
+
 static void live_apply_fork(struct attributor *a, const struct task_event *e)
 {
 	u32 owner = process_find(a, e->pid), parent, container, i;
 	struct process_table_entry *p;
 	bool complete;
 
-	if (event_is_stale(a, owner, e))
+	if (event_is_stale(a, owner, e)) {
+		if (e->pid != e->parent_pid)
+			process_limit_to_fork(a, owner, e);
 		return;
+	}
 	if (e->pid == e->parent_pid) {
 		live_update_thread(a, e, owner);
 		return;

@@ -167,7 +167,7 @@ static void test_exec_separates_programs(void **state)
 	attributor_free(a);
 }
 
-/* Events from before /proc was read have no effect. */
+/* Events from before /proc was read do not change the process that /proc shows. */
 static void test_old_events_have_no_effect(void **state)
 {
 	const u64 before = get_clock_ns(CLOCK_MONOTONIC);
@@ -193,6 +193,41 @@ static void test_old_events_have_no_effect(void **state)
 	attributor_apply_event(a, &event);
 	assert_int_equal(attributor_find_process(a, getpid()), index);
 	assert_string_equal(attributor_get_process(a, index)->comm, "test-task-event");
+	attributor_free(a);
+}
+
+/*
+ * A fork from before /proc was read shows since when the process has its PID: earlier samples of
+ * the PID are of an unknown process. A new thread shows nothing.
+ */
+static void test_old_fork_limits_samples(void **state)
+{
+	const u64 before = get_clock_ns(CLOCK_MONOTONIC);
+	struct attributor *a = make_live_attributor(0);
+	struct attribute_span span;
+	u32 index;
+	struct task_event event = {
+		.type = TASK_FORK,
+		.name = "",
+		.time_ns = before + 500000000,
+		.pid = getpid(),
+		.tid = getpid(),
+		.parent_pid = getpid(),
+	};
+
+	(void)state;
+	held_clock_advance(1000000000);
+	index = attributor_find_process(a, getpid());
+	attributor_apply_event(a, &event);
+	assert_int_equal(attributor_find_process_at(a, getpid(), before, &span), index);
+	event.parent_pid = getppid();
+	attributor_apply_event(a, &event);
+	assert_int_equal(attributor_find_process_at(a, getpid(), before, &span), ATTRIBUTE_NONE);
+	assert_int_equal(attributor_find_process_at(a, getpid(), event.time_ns, &span), index);
+	/* The fork of a former owner of the PID, which is older, changes nothing. */
+	event.time_ns = before;
+	attributor_apply_event(a, &event);
+	assert_int_equal(attributor_find_process_at(a, getpid(), before, &span), ATTRIBUTE_NONE);
 	attributor_free(a);
 }
 
@@ -780,6 +815,7 @@ int main(void)
 		HELD(test_reused_ids),
 		HELD(test_exec_separates_programs),
 		HELD(test_old_events_have_no_effect),
+		HELD(test_old_fork_limits_samples),
 		HELD(test_loss_looks_up_all_tasks),
 		HELD(test_sampled_processes_stay_longest),
 		cmocka_unit_test(test_ring_overflow_is_reported),
