@@ -753,6 +753,10 @@ int speprof_session_start(struct speprof_session *session)
 	return ret;
 }
 
+/*
+ * STOP takes no token, so that a session can always be stopped. It interrupts CPUs only after a
+ * START, and each START takes a token of the session.
+ */
 void speprof_session_stop(struct speprof_session *session)
 {
 	mutex_lock(&speprof_control);

@@ -328,6 +328,33 @@ static void test_cpu_without_spu_is_refused(void **state)
 	assert_ptr_equal(speprof_session_new(&plain, &cpus, NULL), ERR_PTR(-ENOMEM));
 }
 
+/*
+ * STOP is not limited. A session that repeats START and STOP interrupts each CPU at most twice for
+ * each permitted START, and STOP of a stopped session interrupts no CPU.
+ */
+static void test_stop_is_limited_by_start(void **state)
+{
+	struct speprof_session *session = make_started_session(SPEPROF_MODE_STREAM, NULL);
+	unsigned int starts = 0, refused = 0;
+
+	(void)state;
+	take_interrupt_count();
+	for (unsigned int i = 0; i < 10 * RATE; i++) {
+		int ret = speprof_session_start(session);
+
+		assert_true(!ret || ret == -EAGAIN);
+		starts += !ret;
+		refused += !!ret;
+		speprof_session_stop(session);
+		speprof_session_stop(session);
+		assert_int_equal(speprof_session_find_ring(session, 0)->state, SPEPROF_RING_IDLE);
+	}
+	assert_true(starts <= RATE && refused >= 9 * RATE);
+	assert_int_equal(take_interrupt_count(), 2 * starts * CPUS);
+	speprof_session_put(session);
+	assert_int_equal(take_interrupt_count(), 0);
+}
+
 /* ---- Programs ---------------------------------------------------------------------------- */
 
 /* Context packets are enabled only if they would have the TID. */
@@ -683,6 +710,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_session_yields_to_perfmon, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_yields_all_or_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_session_of_cgroups_yields, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_stop_is_limited_by_start, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_map_is_on_node_of_cpu, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_failed_start_stops_no_session, set_up,
 						tear_down),
