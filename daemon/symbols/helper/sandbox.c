@@ -208,10 +208,13 @@ static int install_call_filter(void)
 	if (!filter)
 		return -ENOMEM;
 	r = add_allowed_calls(filter);
-	/* fstat() of the C library is newfstatat() with an empty path. */
+	/*
+	 * fstat() of the C library is newfstatat() with an empty path and no other flag. The kernel
+	 * ignores the upper half of the argument.
+	 */
 	if (!r)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-				     SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH));
+				     SCMP_A3(SCMP_CMP_MASKED_EQ, UINT32_MAX, AT_EMPTY_PATH));
 	if (!r)
 		r = seccomp_load(filter);
 	seccomp_release(filter);

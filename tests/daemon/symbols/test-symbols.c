@@ -395,6 +395,11 @@ static void test_sandbox_permits_only_fstat(void **state)
 			_exit(3);
 		if (!stat("/", &st) || errno != EPERM)
 			_exit(4);
+		/* The only permitted flag is the one that fstat() sets. */
+		if (fstatat(3, "", &st, AT_EMPTY_PATH) < 0)
+			_exit(6);
+		if (!fstatat(3, "", &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) || errno != EPERM)
+			_exit(7);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
