@@ -95,6 +95,16 @@ const struct series_family series_families[FAMILY_COUNT] = {
 			"hotplug",
 		.type = SERIES_COUNTER,
 	},
+	[FAMILY_UNHANDLED] = {
+		.name = "speprof_unhandled_seconds",
+		.unit = "seconds",
+		.help = "Upper bound of the time in which a sampling unit (SPU) had stopped because "
+			"its buffer was full or a fault occurred, and the kernel did not handle its "
+			"interrupt yet, summed over all CPUs. This time is in "
+			"speprof_enabled_seconds, but not in speprof_blind_seconds. 0 without "
+			"speprof.ko.",
+		.type = SERIES_COUNTER,
+	},
 	[FAMILY_UNATTRIBUTED] = {
 		.name = "speprof_samples_unattributed",
 		.unit = "",

@@ -164,6 +164,8 @@ static void add_ledgers(struct series_builder *b)
 	 */
 	for (unsigned int i = 0; i < METRICS_BLINDS && m->enabled_ns != UINT64_MAX; i++)
 		add_labeled_value(b, FAMILY_BLIND, "cause", causes[i], to_seconds(m->blind_ns[i]));
+	if (m->enabled_ns != UINT64_MAX)
+		add_value(b, FAMILY_UNHANDLED, to_seconds(m->unhandled_ns));
 	add_value(b, FAMILY_UNATTRIBUTED, (double)m->unattributed);
 	add_value(b, FAMILY_EVICTED, (double)m->evicted);
 	add_labeled_value(b, FAMILY_EVICTIONS, "table", "threads", (double)m->threads_evicted);

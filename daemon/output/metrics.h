@@ -108,7 +108,8 @@ struct metrics_counters {
  * @interval_ns: time between samples, mean over all CPUs, at the time of the snapshot
  * @written: records written; UINT64_MAX if the SPU does not count its records
  * @bytes: = @decoded + @padding + @suspect; @lost is not included
- * @reserved_ledger: 0
+ * @unhandled_ns: upper bound of the armed time in which an SPU had stopped, and its interrupt was
+ * not handled yet, summed over CPUs; 0 from older daemons
  * @lost: bytes lost; UINT64_MAX if the source does not record lost bytes
  * @enabled_ns: = armed time + the sum of @blind_ns, summed over CPUs; UINT64_MAX if the source does
  * not record it, and @blind_ns is meaningless then
@@ -141,7 +142,7 @@ struct metrics_machine {
 	u64 decoded;
 	u64 padding;
 	u64 suspect;
-	u64 reserved_ledger;
+	u64 unhandled_ns;
 	u64 lost;
 	u64 enabled_ns;
 	u64 blind_ns[METRICS_BLIND_SLOTS];

@@ -48,6 +48,7 @@ static void fill_ledgers(const struct view_header *h, struct metrics_machine *m)
 	m->decoded = h->decoded;
 	m->padding = h->padding;
 	m->suspect = h->suspect;
+	m->unhandled_ns = h->unhandled_ns;
 	m->lost = h->ledgers_unknown ? UINT64_MAX : h->lost;
 	m->enabled_ns = h->ledgers_unknown ? UINT64_MAX : h->enabled_ns;
 	memcpy(m->blind_ns, h->blind_by, sizeof(h->blind_by));

@@ -139,6 +139,7 @@ json_object *view_header_json(const struct view_header *h)
 			       h->ledgers_unknown ? NULL : make_blind_causes_json(h));
 	add_value_or_null(json, "interval_ns", h->interval_ns, live);
 	if (live) {
+		json_add_u64(json, "unhandled_ns", h->unhandled_ns);
 		json_add_u64(json, "interval_longest_ns", h->interval_longest_ns);
 		json_add_u64(json, "cpus_held", h->cpus_held);
 		/* overhead and overhead_cost are in thousandths of a percent. */

@@ -176,6 +176,7 @@ static void slot_set_ledger(struct profile *p, struct history_slot *slot,
 		.unweighed = h->unweighed,
 		.filtered = h->filtered,
 		.enabled_ns = h->enabled_ns,
+		.unhandled_ns = h->unhandled_ns,
 	};
 
 	memcpy(now.blind_by, h->blind_by, sizeof(now.blind_by));
@@ -196,6 +197,7 @@ static void header_set_ledger(const struct history_ledger *l, struct view_header
 	to->unweighed = l->unweighed;
 	to->filtered = l->filtered;
 	to->enabled_ns = l->enabled_ns;
+	to->unhandled_ns = l->unhandled_ns;
 	to->blind_ns = 0;
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++) {
 		to->blind_by[i] = l->blind_by[i];

@@ -83,6 +83,7 @@ struct history_ledger {
 	u64 filtered;
 	u64 enabled_ns;
 	u64 blind_by[SOURCE_BLINDS];
+	u64 unhandled_ns;
 };
 
 #define HISTORY_LEDGERS (sizeof(struct history_ledger) / sizeof(u64))

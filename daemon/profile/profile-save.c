@@ -16,6 +16,7 @@ static const size_t ledgers[] = {
 	offsetof(struct view_header, evicted),	      offsetof(struct view_header, enabled_ns),
 	offsetof(struct view_header, unweighed),      offsetof(struct view_header, evicted_weight),
 	offsetof(struct view_header, truncated),      offsetof(struct view_header, gaps),
+	offsetof(struct view_header, unhandled_ns),
 };
 
 static u64 *header_get_ledger(struct view_header *header, size_t i)

@@ -21,6 +21,7 @@ static void header_merge(struct view_header *to, const struct view_header *from)
 	to->evicted_weight += from->evicted_weight;
 	to->blind_ns += from->blind_ns;
 	to->enabled_ns += from->enabled_ns;
+	to->unhandled_ns += from->unhandled_ns;
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
 		to->blind_by[i] += from->blind_by[i];
 	if (from->backend > to->backend)

@@ -484,12 +484,29 @@ static void header_add_decoded(struct view_header *h, const struct spe_decoder *
 	h->suspect += d->ledger.suspect - moved_from->suspect;
 }
 
-static void header_add_window(struct view_header *h, const struct source_window *w)
+/*
+ * Return an upper bound of the part of the armed time of @w for which the SPU had stopped, and the
+ * driver had not handled its interrupt yet. The SPU does not record when it stops, but it has
+ * written its last record before. @last_ns: the time of that record; 0: unknown
+ */
+static u64 window_get_unhandled_ns(const struct source_window *w, u64 last_ns)
+{
+	u64 armed = source_window_get_armed_ns(w), passed;
+
+	if (!w->interrupted)
+		return 0;
+	/* The time of a record is the end of its tick, which may be later than the end. */
+	passed = last_ns < w->end_ns ? w->end_ns - last_ns : 0;
+	return passed < armed ? passed : armed;
+}
+
+static void header_add_window(struct view_header *h, const struct source_window *w, u64 last_ns)
 {
 	h->lost += w->lost_bytes;
 	h->blind_ns += w->blind_ns;
 	source_blind_add_window(h->blind_by, w);
 	h->enabled_ns += w->blind_ns + source_window_get_armed_ns(w);
+	h->unhandled_ns += window_get_unhandled_ns(w, last_ns);
 	h->ledgers_unknown |= source_window_is_untimed(w);
 	h->truncated += !!(w->flags & WINDOW_TRUNCATED);
 	h->gaps += !!(w->flags & WINDOW_GAPS);
@@ -829,12 +846,14 @@ static void window_begin(struct profile *p, const struct source_window *window)
 	p->cells.cpu = window->cpu;
 }
 
+/* @last_ns: time of the last sample of the window; 0: unknown */
 static void window_end(struct profile *p, const struct source_window *window,
-		       const struct spe_decoder *decoder, const struct spe_ledger *moved_from)
+		       const struct spe_decoder *decoder, const struct spe_ledger *moved_from,
+		       u64 last_ns)
 {
 	header_add_decoded(&p->header, decoder, moved_from);
 	if (!decoder->open)
-		header_add_window(&p->header, window);
+		header_add_window(&p->header, window, last_ns);
 	window_subtract_waiting(p, window);
 }
 
@@ -902,13 +921,14 @@ void profiles_add_window(struct profile *const *profiles, u32 count,
 	const struct spe_ledger moved_from = decoder->ledger;
 
 	window_profiles_begin(&c);
+	first->stage.last_ns = 0;
 	if (window->flags & WINDOW_SUSPECT)
 		window_mark_suspect(decoder);
 	else
 		stage_decode_window(&query, window, decoder, window_profiles_count_batch, &c);
 	for (u32 i = 0; i < count; i++) {
 		count_pending_samples(profiles[i], &first->stage, &c.origin[i]);
-		window_end(profiles[i], window, decoder, &moved_from);
+		window_end(profiles[i], window, decoder, &moved_from, first->stage.last_ns);
 	}
 }
 

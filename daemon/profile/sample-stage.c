@@ -224,6 +224,15 @@ batch_add(const struct staged_window *r, struct sample_stage *stage, const struc
 	staged->version = answer->version;
 }
 
+/* Store the time of @s, the last sample of the window so far. */
+static void stage_set_last_time(struct sample_stage *stage, const struct staged_window *r,
+				const struct spe_sample *s)
+{
+	u64 time = sample_get_time(s, r->clock);
+
+	stage->last_ns = time == ATTRIBUTE_AT_END - 1 ? 0 : time;
+}
+
 static void add_run(const struct staged_window *window)
 {
 	/* With a copy, the compiler knows that no store in the loop changes the window. */
@@ -240,6 +249,8 @@ static void add_run(const struct staged_window *window)
 		spe_layout_read(&stage->layouts.layout[run->layout[i]], run->raw[i], &s);
 		batch_add(r, stage, &s);
 	}
+	if (count)
+		stage_set_last_time(stage, r, &s);
 	batch_deliver(r);
 }
 
@@ -249,6 +260,7 @@ static void add_record(const struct staged_window *r, const struct spe_sample *s
 	struct sample_stage *stage = r->query->stage;
 
 	batch_add(r, stage, s);
+	stage_set_last_time(stage, r, s);
 	stage->whole[0] = *s;
 	stage->decoded = 1;
 	stage->unknown = true;

@@ -100,6 +100,7 @@ static inline u16 staged_sample_get_latency(const struct staged_sample *s, unsig
  * @changes: attributor_get_creation_count() at the last query
  * @run: the records that are decoded now
  * @first: index in @run of the first sample of the batch
+ * @last_ns: time of the last sample of the window, on the clock of the window's source; 0: unknown
  * @unknown: the batch is one record without a known layout, decoded in @whole
  * @sample: the batch, @count of them
  * @time_ns: times with which the tasks of the samples were found; 0 if task events have no times
@@ -115,6 +116,7 @@ struct sample_stage {
 	u32 first;
 	u32 count;
 	u32 decoded;
+	u64 last_ns;
 	bool unknown;
 	struct staged_sample sample[SPE_RUN];
 	u64 time_ns[SPE_RUN];
@@ -177,7 +179,7 @@ const struct spe_sample *stage_get_sample(struct sample_stage *stage, u32 i);
  * stage_decode_window() - decode a window
  * @query: the stage and its attributor
  * @window: the window
- * @decoder: decoder of the window; its ledger is updated
+ * @decoder: decoder of the window; its ledger and &sample_stage.last_ns are updated
  * @count: called for each batch, which has at least one sample
  * @ctx: argument of @count
  */

@@ -166,6 +166,8 @@ static void deliver_window(struct module_ring *ring, const struct speprof_window
 		.cpu = w->cpu,
 		.tid = -1,
 		.flags = w->flags & WINDOW_FLAGS,
+		/* The driver closes a window with PARTIAL while PMBSR.S is 0. */
+		.interrupted = !(w->flags & SPEPROF_WINDOW_PARTIAL),
 		.align = 1U << SPE_FIELD_GET(SPE_PMBIDR_ALIGN, w->pmbidr),
 		.max_record = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, w->pmsidr),
 		.pmsver = (u8)w->pmsver,

@@ -117,6 +117,8 @@ struct timestamp_clock {
  * @pmsver: ID_AA64DFR0_EL1.PMSVer; 0: unknown
  * @backend: &enum sample_backend
  * @unit: the unit of @interval, &enum sample_unit
+ * @interrupted: the SPU stopped by itself (PMBSR.S is 1), and its interrupt closed the window
+ *	later. False: it did not, or the source does not report it
  * @clock: converts the Timestamp packets of this window
  * @clock_skew_ns: difference between @clock, which was set at the start of the window, and the
  *	source's clock when the window was delivered; 0: unknown
@@ -146,6 +148,7 @@ struct source_window {
 	u8 pmsver;
 	u8 backend;
 	u8 unit;
+	bool interrupted;
 	struct timestamp_clock clock;
 	u32 clock_skew_ns;
 };

@@ -16,7 +16,7 @@
 #include "engine/worker.h"
 
 /* Increment this whenever the content of the checkpoint changes. */
-#define CHECKPOINT_VERSION 17
+#define CHECKPOINT_VERSION 18
 
 /**
  * struct checkpoint_settings - settings of the configuration that calls on the bus may change

@@ -65,6 +65,7 @@ static const struct view_field header_fields[] = {
 	FIELD(view_header, duration_ns, 't'),
 	FIELD(view_header, enabled_ns, 't'),
 	FIELD(view_header, blind_ns, 't'),
+	FIELD(view_header, unhandled_ns, 't'),
 	FIELD(view_header, interval_ns, 't'),
 	FIELD(view_header, records, 't'),
 	FIELD(view_header, interval_longest_ns, 't'),

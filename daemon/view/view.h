@@ -157,6 +157,8 @@ const char *memory_share_name(enum memory_share share);
  * @enabled_ns, @blind_ns: enabled and blind time, summed over CPUs; @enabled_ns is armed plus blind
  * time
  * @blind_by: @blind_ns, indexed by &enum source_blind
+ * @unhandled_ns: upper bound of the part of the armed time in which an SPU had stopped, and its
+ *	interrupt was not handled yet; only from the daemon, and 0 from sources that do not report it
  * @interval_ns: time between samples of a CPU, unless its interval was extended to limit the cost
  * @interval_longest_ns, @interval_mean_ns: maximum and mean over all CPUs of the time between
  * samples
@@ -211,6 +213,7 @@ struct view_header {
 	u64 enabled_ns;
 	u64 blind_ns;
 	u64 blind_by[SOURCE_BLINDS];
+	u64 unhandled_ns;
 	u64 interval_ns;
 	u64 interval_longest_ns;
 	u64 interval_mean_ns;

@@ -153,6 +153,28 @@ static void test_false_sharing_begins_at_zero(void **state)
 	accumulator_deinit(&acc);
 }
 
+/* The bound of the time that interrupts took is absent if the source has no times. */
+static void test_unhandled_time(void **state)
+{
+	struct metrics_snapshot m = make_metrics(1);
+	struct accumulator acc;
+
+	(void)state;
+	accumulator_init(&acc, &labels, 7, 0);
+	m.machine.unhandled_ns = 2500000000;
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_true(sum_series(&acc, "speprof_unhandled_seconds", NULL) == 2.5);
+	m = make_metrics(1);
+	m.machine.unhandled_ns = 3500000000;
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_true(sum_series(&acc, "speprof_unhandled_seconds", NULL) == 3.5);
+	m = make_metrics(1);
+	m.machine.enabled_ns = UINT64_MAX;
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_true(sum_series(&acc, "speprof_unhandled_seconds", NULL) < 0);
+	accumulator_deinit(&acc);
+}
+
 /* A snapshot of the first version ends after the counters of the machine. */
 static void test_snapshot_of_first_version(void **state)
 {
@@ -184,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unknown_ledgers),
 		cmocka_unit_test(test_lost_mappings_continue),
+		cmocka_unit_test(test_unhandled_time),
 		cmocka_unit_test(test_false_sharing_is_weighted),
 		cmocka_unit_test(test_false_sharing_begins_at_zero),
 		cmocka_unit_test(test_snapshot_of_first_version),

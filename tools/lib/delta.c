@@ -110,6 +110,7 @@ static void header_subtract(struct view_header *header, const struct view_header
 	header->duration_ns -= before->duration_ns;
 	header->enabled_ns = subtract_counter(header->enabled_ns, before->enabled_ns);
 	header->blind_ns = subtract_counter(header->blind_ns, before->blind_ns);
+	header->unhandled_ns = subtract_counter(header->unhandled_ns, before->unhandled_ns);
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
 		header->blind_by[i] = subtract_counter(header->blind_by[i], before->blind_by[i]);
 	header->records -= before->records;

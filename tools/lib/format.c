@@ -186,6 +186,9 @@ static void header_print_ledgers(struct text_flow *flow, const struct view_heade
 	header_print_bytes(flow, "suspect", header->suspect);
 	if (header->enabled_ns && !header->ledgers_unknown)
 		header_print_share(flow, "blind", header->blind_ns, header->enabled_ns);
+	if (header->enabled_ns && header->unhandled_ns)
+		header_print_share(flow, "unhandled at most", header->unhandled_ns,
+				   header->enabled_ns);
 	if (header->filtered) {
 		snprintf(text, sizeof(text), "%s filtered out",
 			 text_format_count(figure, header->filtered));

@@ -221,6 +221,9 @@ static u32 compute_expected_blind(u32 second)
 	return 1000 + second % 11;
 }
 
+/* armed time of each window without samples that an interrupt closed, ns */
+#define UNHANDLED 7
+
 static void add_remaining_samples(struct fixture *f, u32 second)
 {
 	add_window(f, NOBODY, 0x9000, second, get_unknown_samples(second), 50);
@@ -228,6 +231,8 @@ static void add_remaining_samples(struct fixture *f, u32 second)
 			   &(struct source_window){
 				   .start_ns = second * NS,
 				   .end_ns = second * NS,
+				   .armed_ns = UNHANDLED,
+				   .interrupted = true,
 				   .blind_ns = compute_expected_blind(second),
 				   .blind_by[SOURCE_BLIND_FULL] = compute_expected_blind(second),
 			   });
@@ -250,7 +255,8 @@ static void assert_ledgers(struct fixture *f, enum view_span span, u32 second, u
 	assert_row(view.header.unattributed_weight == unattributed * get_task_interval(NOBODY));
 	assert_row(view.header.blind_ns == dark);
 	assert_row(view.header.blind_by[SOURCE_BLIND_FULL] == dark);
-	assert_row(view.header.enabled_ns == dark + 2 * seconds * NS);
+	assert_row(view.header.unhandled_ns == seconds * UNHANDLED);
+	assert_row(view.header.enabled_ns == dark + seconds * (2 * NS + UNHANDLED));
 	view_clear(&view);
 }
 

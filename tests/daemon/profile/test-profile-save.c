@@ -409,6 +409,7 @@ static void add_windows(struct saved_pair *pair, u32 records)
 						.unit = UNIT_MICRO_OPS,
 						.blind_ns = 3,
 						.armed_ns = 5,
+						.interrupted = true,
 						.written = 1,
 						.start_ns = clock_ns,
 						.end_ns = clock_ns + STEP_NS,

@@ -241,6 +241,8 @@ static void assert_machine(struct fixture *f)
 			 b->decoded + b->padding + b->suspect);
 	assert_int_equal(a->enabled_ns, b->enabled_ns);
 	assert_int_equal(a->blind_ns, b->blind_ns);
+	assert_true(a->unhandled_ns > 0);
+	assert_int_equal(a->unhandled_ns, b->unhandled_ns);
 	assert_int_equal(a->unattributed, b->unattributed);
 	assert_int_equal(a->written, b->written);
 	assert_int_equal(view_get_share_unit(a), UNIT_INSTRUCTIONS);
@@ -312,6 +314,7 @@ static void count_window_in_both(struct fixture *f, u32 n, u8 *records, size_t s
 		.written = RECORDS,
 		.interval = 1000 * (1 + cpu),
 		.unit = UNIT_INSTRUCTIONS,
+		.interrupted = n % 2,
 	};
 
 	/*

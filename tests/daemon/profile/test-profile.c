@@ -658,6 +658,86 @@ static void test_rows_are_sorted(void **state)
 	assert_true(distinct >= 18);
 }
 
+/* Add a window of two loads at 2000 ns and @last_ns. @last_ns 0: without timestamps */
+static void add_timed_window(struct profile *profile, struct source_window *window, u64 last_ns)
+{
+	const u64 time[] = { 2000, last_ns };
+	u8 records[128];
+	size_t len = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(time); i++) {
+		const struct spe_sample load = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   (last_ns ? SPE_HAS_TIMESTAMP : 0),
+			.address = { 0x400000 },
+			.op_class = SPE_OP_LOAD_STORE,
+			.events = 1 << 1,
+			.events_size = 2,
+			.timestamp = time[i],
+		};
+		int n = spe_record_encode(&load, records + len, sizeof(records) - len);
+
+		assert_true(n > 0);
+		len += (size_t)n;
+	}
+	window->data = records;
+	window->len = len;
+	profile_add_window(profile, window);
+}
+
+/*
+ * The time from the last record to the end of a window bounds the time for which an SPU had stopped
+ * before its interrupt was handled. Without a time of the last record, the armed time is the bound.
+ */
+static void test_unhandled_time_is_bounded(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 last_ns;
+		u32 mult;
+		bool interrupted;
+		u64 unhandled_ns;
+	} rows[] = {
+		/* The time of a record is the end of its tick. */
+		{ "full", 4000, 1, true, 999 },
+		{ "flushed", 4000, 1, false, 0 },
+		{ "last record at the end", 5000, 1, true, 0 },
+		{ "no timestamps", 0, 1, true, 3500 },
+		{ "clock not known", 4000, 0, true, 3500 },
+	};
+	struct fixture *f = *state;
+	u64 before = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct source_window window = {
+			.tid = -1,
+			.start_ns = 1000,
+			.end_ns = 5000,
+			.armed_ns = 3500,
+			.clock = { .mult = rows[i].mult },
+			.interrupted = rows[i].interrupted,
+		};
+
+		test_row("%s", rows[i].name);
+		add_timed_window(f->profile, &window, rows[i].last_ns);
+		profile_flush(f->profile);
+		assert_row(profile_get_header(f->profile)->unhandled_ns - before ==
+			   rows[i].unhandled_ns);
+		before = profile_get_header(f->profile)->unhandled_ns;
+	}
+	/* A fault before the first record leaves an empty window. */
+	profile_add_window(f->profile, &(struct source_window){
+					       .tid = -1,
+					       .start_ns = 1000,
+					       .end_ns = 5000,
+					       .armed_ns = 3500,
+					       .clock = { .mult = 1 },
+					       .interrupted = true,
+				       });
+	assert_int_equal(profile_get_header(f->profile)->unhandled_ns - before, 3500);
+	assert_int_equal(profile_get_header(f->profile)->blind_ns, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -671,6 +751,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_filter_uses_task_at_sample, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_class_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rows_are_sorted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unhandled_time_is_bounded, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,22 @@ static void test_windows_are_delivered(void **state)
 	assert_int_equal(seen.windows, 0);
 }
 
+/* A window is PARTIAL if it was closed before the SPU stopped and asserted its interrupt. */
+static void test_interrupted_windows(void **state)
+{
+	struct speprof_window *w;
+
+	(void)state;
+	publish_window(64);
+	assert_int_equal(drain_ring(), 0);
+	assert_true(seen.last.interrupted);
+	w = write_window_at(k.control.head, 64);
+	w->flags = SPEPROF_WINDOW_PARTIAL;
+	k.control.head += w->span;
+	assert_int_equal(drain_ring(), 0);
+	assert_false(seen.last.interrupted);
+}
+
 /*
  * Two readings of one clock differ, which is no drift. For two clocks, only the difference is
  * known.
@@ -505,6 +521,7 @@ int main(void)
 		cmocka_unit_test_setup(test_stopped_cpus_are_counted, setup),
 		cmocka_unit_test_setup(test_blind_causes, setup),
 		cmocka_unit_test_setup(test_excessive_blind_causes, setup),
+		cmocka_unit_test_setup(test_interrupted_windows, setup),
 		cmocka_unit_test_setup(test_stopped_is_blind, setup),
 		cmocka_unit_test_setup(test_blind_from_the_event, setup),
 		cmocka_unit_test(test_version_mismatch_has_advice),
