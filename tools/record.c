@@ -237,12 +237,16 @@ static int open_recording(struct record_job *record, int argc, char **argv)
 		.line_size = hot_lines_read_size("/sys"),
 		.command = line,
 	};
-	int r;
+	struct numa_nodes nodes = { 0 };
+	int r = numa_nodes_read("/sys", &nodes);
 
+	config.nodes = &nodes;
 	join_command_line(argc, argv, line, sizeof(line));
-	r = output_open(record->path, 0600, &record->output);
+	if (r >= 0)
+		r = output_open(record->path, 0600, &record->output);
 	if (r >= 0)
 		r = recorder_new(record->output.fd, &config, &record->recorder);
+	numa_nodes_deinit(&nodes);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "record: %s: cannot be written: %s",
 				    record->path, strerror(-r));

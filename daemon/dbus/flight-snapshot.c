@@ -45,6 +45,7 @@ static int write_snapshot(struct worker_state *state, void *arg)
 	config.backend = session->shared_source->source->backend;
 	config.cpus = session->shared_source->source->cpus;
 	config.line_size = hot_lines_get_size(profile_get_hot_lines(session->profile));
+	config.nodes = session->nodes;
 	r = recorder_new(snapshot->fd, &config, &snapshot->recorder);
 	if (r < 0)
 		return r;

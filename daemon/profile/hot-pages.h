@@ -6,7 +6,7 @@
 #ifndef SPEPROF_HOT_PAGES_H
 #define SPEPROF_HOT_PAGES_H
 
-#include "numa-nodes.h"
+#include "util/numa-nodes.h"
 #include "topk.h"
 
 /*

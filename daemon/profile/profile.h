@@ -11,9 +11,9 @@
 #include "codec/record.h"
 #include "counters.h"
 #include "filter/filter.h"
-#include "numa-nodes.h"
 #include "source/source.h"
 #include "symbols/symbols.h"
+#include "util/numa-nodes.h"
 #include "view/view.h"
 
 struct profile;

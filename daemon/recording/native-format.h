@@ -140,12 +140,15 @@ struct native_function {
  * speprof_window, then pairs of a key and a value. Each key and value ends with a NUL. The keys are
  * "host", "kernel", "machine", "version", "time" (CLOCK_REALTIME in decimal ns), "line_size" (bytes
  * of the largest cache line, decimal), and for each NUMA node "node" with its number and the list of
- * its CPUs. This window is the first one of a file. Older files have no such window, no "line_size"
- * or no nodes.
+ * its CPUs, and "memory" with its number and its physical addresses: ranges such as
+ * "40000000-80000000" in hexadecimal, without the end, with commas between them. This window is the
+ * first one of a file. Older files have no such window, no "line_size", no nodes or no memory.
  */
 #define NATIVE_KIND_FACTS 0x8002
 /* Start of the key of a node, before its decimal number. */
 #define NATIVE_FACT_NODE "node"
+/* Start of the key of the memory of a node, before its decimal number. */
+#define NATIVE_FACT_MEMORY "memory"
 
 /* Maximum number of bytes of the pairs of names and values in a window of facts. */
 #define NATIVE_FACTS_MAX 4096

@@ -421,6 +421,24 @@ static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
 	}
 }
 
+/* Add the ranges of the memory of a node; ignore the rest of the text after one that is invalid. */
+static void add_memory(struct recording_facts *facts, const char *node, const char *ranges)
+{
+	const char *at = ranges;
+	char *end;
+
+	while (*at) {
+		u64 start = strtoull(at, &end, 16), last;
+
+		if (*end != '-')
+			return;
+		last = strtoull(end + 1, &end, 16);
+		if (!recording_facts_add_memory(facts, (u32)strtoul(node, NULL, 10), start, last))
+			return;
+		at = *end == ',' ? end + 1 : "";
+	}
+}
+
 static void fact_set(struct recording_facts *facts, const char *key, const char *value)
 {
 	const struct {
@@ -440,6 +458,8 @@ static void fact_set(struct recording_facts *facts, const char *key, const char 
 	if (!strncmp(key, NATIVE_FACT_NODE, strlen(NATIVE_FACT_NODE)))
 		recording_facts_add_node(
 			facts, (u32)strtoul(key + strlen(NATIVE_FACT_NODE), NULL, 10), value);
+	if (!strncmp(key, NATIVE_FACT_MEMORY, strlen(NATIVE_FACT_MEMORY)))
+		add_memory(facts, key + strlen(NATIVE_FACT_MEMORY), value);
 	if (!strcmp(key, "time"))
 		facts->time_ns = strtoull(value, NULL, 10);
 	if (!strcmp(key, "line_size"))

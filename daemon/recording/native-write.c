@@ -68,6 +68,28 @@ static size_t nodes_append(char *to, size_t at)
 	return at;
 }
 
+/* Append the ranges of the memory of each NUMA node. Returns the size of all facts. */
+static size_t memory_append(char *to, size_t at, const struct numa_nodes *nodes)
+{
+	char key[32], ranges[NODE_CPUS_SIZE];
+
+	for (u8 node = 0; node < NODES_MAX; node++) {
+		size_t end = 0;
+
+		for (u32 i = 0; i < nodes->count && end < sizeof(ranges); i++)
+			if (nodes->ranges[i].node == node)
+				end += (size_t)snprintf(ranges + end, sizeof(ranges) - end,
+							"%s%llx-%llx", end ? "," : "",
+							(unsigned long long)nodes->ranges[i].start,
+							(unsigned long long)nodes->ranges[i].end);
+		snprintf(key, sizeof(key), NATIVE_FACT_MEMORY "%u", node);
+		/* The memory of a node with too many ranges stays unknown. */
+		if (end && end < sizeof(ranges))
+			at = fact_append(to, at, key, ranges);
+	}
+	return at;
+}
+
 static void write_facts(struct recorder *recorder)
 {
 	char facts[NATIVE_FACTS_MAX], time[32], line_size[16];
@@ -89,6 +111,8 @@ static void write_facts(struct recorder *recorder)
 		len = fact_append(facts, len, "line_size", line_size);
 	}
 	len = nodes_append(facts, len);
+	if (recorder->config.nodes)
+		len = memory_append(facts, len, recorder->config.nodes);
 	write_bytes_window(recorder, NATIVE_KIND_FACTS, facts, len);
 }
 

@@ -27,6 +27,12 @@
 #define CPU_MAGIC     0x1010101010101010ULL
 #define CPU_COMMON    3 /* words before the parameters: magic, CPU number, number of parameters */
 
+/*
+ * Maximum number of bytes of a feature that are read. The memory of 16 TiB in blocks of 128 MiB
+ * needs 16 KiB for each node.
+ */
+#define FEATURE_SIZE_MAX (64U << 10)
+
 #define FEATURE_BUILD_ID 2
 #define FEATURE_HOSTNAME 3
 #define FEATURE_RELEASE	 4
@@ -37,6 +43,7 @@
 #define FEATURE_CMDLINE	 11
 #define FEATURE_NUMA	 14
 #define FEATURE_CACHE	 20
+#define FEATURE_MEMORY	 22
 
 /*
  * Get a bit field of &struct perf_event_attr. Big-endian writers allocate bit fields from the
@@ -316,6 +323,43 @@ static void parse_numa(struct perfdata_reader *perf, const u8 *p, size_t len)
 	}
 }
 
+/* Add the memory of a node: the blocks for which @p has a bit, @words words of 8 bytes. */
+static void add_memory_blocks(struct perfdata_reader *perf, u32 node, u64 block, const u8 *p,
+			      u64 words)
+{
+	for (u64 i = 0; i < 64 * words; i++) {
+		u64 word = perfdata_get64(perf, p + 8 * (i / 64));
+
+		if (word >> i % 64 & 1 && i < UINT64_MAX / block &&
+		    !recording_facts_add_memory(&perf->recording->facts, node, i * block,
+						(i + 1) * block))
+			return;
+	}
+}
+
+/*
+ * Parse the version of the format, the size of a block of memory, and the number of NUMA nodes; then
+ * for each node its number, twice its number of bits, and a bit for each block. All have 8 bytes.
+ */
+static void parse_memory(struct perfdata_reader *perf, const u8 *p, size_t len)
+{
+	u64 block = len >= 24 ? perfdata_get64(perf, p + 8) : 0, words;
+	size_t at = 24;
+
+	if (!block || perfdata_get64(perf, p) != 1)
+		return;
+	for (u64 count = perfdata_get64(perf, p + 16); count && len - at >= 24; count--) {
+		words = perfdata_get64(perf, p + at + 16);
+		words = words / 64 + !!(words % 64);
+		if (words > (len - at - 24) / 8)
+			break;
+		if (perfdata_get64(perf, p + at) < NODES_MAX)
+			add_memory_blocks(perf, (u32)perfdata_get64(perf, p + at), block,
+					  p + at + 24, words);
+		at += 24 + 8 * (size_t)words;
+	}
+}
+
 /*
  * The features with the facts about the creation of a recording, and the feature with the type of
  * its cores.
@@ -334,6 +378,7 @@ static const struct {
 	{ FEATURE_CMDLINE, "CMDLINE", parse_command },
 	{ FEATURE_NUMA, "NUMA_TOPOLOGY", parse_numa },
 	{ FEATURE_CACHE, "CACHE", parse_caches },
+	{ FEATURE_MEMORY, "MEM_TOPOLOGY", parse_memory },
 };
 
 void perfdata_parse_feature(struct perfdata_reader *perf, const struct perfdata_record *record)
@@ -395,7 +440,8 @@ static void read_feature(struct perfdata_reader *perf, unsigned int feature, con
 
 	if (!find_feature(perf, feature, name, &offset, &size))
 		return;
-	p = recording_peek(perf->recording, offset, size < 4096 ? (size_t)size : 4096, &len);
+	p = recording_peek(perf->recording, offset,
+			   size < FEATURE_SIZE_MAX ? (size_t)size : FEATURE_SIZE_MAX, &len);
 	parse(perf, p, len);
 }
 

@@ -7,6 +7,7 @@
 #define SPEPROF_RECORDER_H
 
 #include "source/source.h"
+#include "util/numa-nodes.h"
 #include "util/symtab.h"
 
 enum recorder_format {
@@ -20,6 +21,8 @@ enum recorder_format {
  * @backend: &enum sample_backend of the source; a perf.data can have only one backend
  * @cpus: number of sampled CPUs
  * @line_size: size of the largest cache line of the machine, bytes; 0: unknown
+ * @nodes: the machine's NUMA nodes, which recorder_new() reads; their memory is recorded. NULL:
+ *	unknown
  * @command: the command line of the recording program; untrusted bytes, NUL-terminated
  */
 struct recorder_config {
@@ -27,6 +30,7 @@ struct recorder_config {
 	u8 backend;
 	u32 cpus;
 	u32 line_size;
+	const struct numa_nodes *nodes;
 	const char *command;
 };
 

@@ -169,6 +169,17 @@ bool native_has_magic(const u8 *buf);
 bool perfdata_has_magic(const u8 *buf);
 
 /**
+ * recording_facts_add_memory() - set the node of physical addresses
+ * @facts: the facts
+ * @node: number of the node, below NODES_MAX
+ * @start, @end: the addresses; @end is not included
+ *
+ * Return: whether the range was added: false if a value is invalid, if the range overlaps another
+ * one, or if there are RECORDING_RANGES_MAX ranges.
+ */
+bool recording_facts_add_memory(struct recording_facts *facts, u32 node, u64 start, u64 end);
+
+/**
  * recording_facts_add_node() - set the node of CPUs
  * @facts: the facts
  * @node: number of the node; a node above 254 stays unknown

@@ -4,6 +4,7 @@
  * another process truncates the file, reads end early, but an access to a mapping would raise
  * SIGBUS.
  */
+#include "util/array.h"
 #include "util/cpu-list.h"
 #include "window-queue.h"
 
@@ -383,6 +384,25 @@ void recording_facts_add_node(struct recording_facts *facts, u32 node, const cha
 	for (u32 cpu = 0; cpu < RECORDING_CPUS; cpu++)
 		if (cpu_list_has(&list, cpu))
 			facts->cpu_node[cpu] = (u8)(node + 1);
+}
+
+bool recording_facts_add_memory(struct recording_facts *facts, u32 node, u64 start, u64 end)
+{
+	u32 at = ARRAY_COUNT_LEADING(facts->ranges, i, facts->memory[i].end <= start);
+	struct node_range *range = &facts->memory[at];
+
+	if (node >= NODES_MAX || start >= end || facts->ranges == RECORDING_RANGES_MAX ||
+	    (at < facts->ranges && range->start < end))
+		return false;
+	/* Blocks of a node are listed by address, so most of them continue the last range. */
+	if (at && range[-1].node == node && range[-1].end == start) {
+		range[-1].end = end;
+		return true;
+	}
+	memmove(range + 1, range, (facts->ranges - at) * sizeof(*range));
+	*range = (struct node_range){ start, end, (u8)node };
+	facts->ranges++;
+	return true;
 }
 
 const struct recording_facts *recording_get_facts(const struct recording *recording)

@@ -7,6 +7,7 @@
 #define SPEPROF_RECORDING_H
 
 #include "source/source.h"
+#include "util/numa-nodes.h"
 #include "util/symtab.h"
 
 enum recording_format {
@@ -30,6 +31,9 @@ struct recording_error {
 /* Number of CPUs of which a recording can name the NUMA node. CPUs above have an unknown node. */
 #define RECORDING_CPUS 4096
 
+/* Number of ranges of memory of which a recording can name the NUMA node. A node has few of them. */
+#define RECORDING_RANGES_MAX 256
+
 /**
  * struct recording_facts - facts about the creation of a recording. A missing fact is "" or 0
  * @host: name of the machine
@@ -41,6 +45,7 @@ struct recording_error {
  * @line_size: size of the largest cache line of the machine, bytes
  * @cpus: number of CPUs of the machine for a perf.data, else number of sampled CPUs
  * @cpu_node: NUMA node of each CPU plus 1, indexed by CPU number
+ * @memory: physical addresses of NUMA nodes, by address, without overlaps; @ranges of them
  *
  * All strings are escaped.
  */
@@ -54,6 +59,8 @@ struct recording_facts {
 	u32 cpus;
 	u32 line_size;
 	u8 cpu_node[RECORDING_CPUS];
+	struct node_range memory[RECORDING_RANGES_MAX];
+	u32 ranges;
 };
 
 struct recording;

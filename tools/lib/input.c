@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "input.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "debug-download.h"
 #include "kernel-functions.h"
@@ -77,10 +79,14 @@ static void input_check_tables(const struct input_recording *input, const char *
 /**
  * struct loading_context - the argument that both callbacks of &struct count_request get
  * @request: what to read, with the observer of the caller
+ * @input: what was read so far
+ * @recording: the recording
  * @progress: what the terminal shows
  */
 struct loading_context {
 	const struct input_request *request;
+	struct input_recording *input;
+	const struct recording *recording;
 	struct progress progress;
 };
 
@@ -91,24 +97,52 @@ static void report_loading_progress(void *ctx, const char *what, u64 done, u64 s
 	progress_set(&loading->progress, what, done, size);
 }
 
+/* Set the nodes of the recorded machine from @facts. Return 0 or -ENOMEM. */
+static int input_set_nodes(struct input_recording *input, const struct recording_facts *facts)
+{
+	struct numa_nodes nodes = {
+		.ranges = malloc(sizeof(facts->memory)),
+		.count = facts->ranges,
+		.cpu_node = malloc(RECORDING_CPUS),
+		.cpus = RECORDING_CPUS,
+	};
+
+	if (!nodes.ranges || !nodes.cpu_node) {
+		numa_nodes_deinit(&nodes);
+		return -ENOMEM;
+	}
+	memcpy(nodes.ranges, facts->memory, sizeof(facts->memory));
+	for (u32 cpu = 0; cpu < RECORDING_CPUS; cpu++)
+		nodes.cpu_node[cpu] = facts->cpu_node[cpu] && facts->cpu_node[cpu] <= NODES_MAX ?
+					      facts->cpu_node[cpu] - 1 :
+					      NODE_NONE;
+	numa_nodes_deinit(&input->nodes);
+	input->nodes = nodes;
+	return 0;
+}
+
+/* Prepare for the samples, after the facts and the task events of the recording were read. */
 static int watch_loaded_profile(void *ctx, struct profile *profile)
 {
 	const struct loading_context *loading = ctx;
+	int r = input_set_nodes(loading->input, recording_get_facts(loading->recording));
 
-	return loading->request->watch(loading->request->ctx, profile);
+	return r < 0 || !loading->request->watch ?
+		       r :
+		       loading->request->watch(loading->request->ctx, profile);
 }
 
 static int input_replay(struct input_recording *input, const struct input_request *request,
 			const struct profile_config *config)
 {
-	struct loading_context loading = { .request = request };
+	struct loading_context loading = { .request = request, .input = input };
 	struct count_request count = {
 		.config = *config,
 		.attributor = input->attributor,
 		.profile = input->profile,
 		.cpus = request->cpus,
 		.threads = request->memory ? 1 : request->threads,
-		.watch = request->watch ? watch_loaded_profile : NULL,
+		.watch = request->watch || request->memory ? watch_loaded_profile : NULL,
 		.progress = report_loading_progress,
 		.ctx = &loading,
 	};
@@ -120,6 +154,7 @@ static int input_replay(struct input_recording *input, const struct input_reques
 	r = recording_open(request->path, &recording, &error);
 	if (r < 0)
 		return message_print_recording_error(request->path, r, &error);
+	loading.recording = recording;
 	input->format = recording_get_format(recording);
 	if (!count.threads)
 		count.threads = parallel_count_choose_threads(recording);
@@ -184,6 +219,7 @@ int input_load(const struct input_request *request, struct input_recording *ret_
 	int r;
 
 	*ret_input = (struct input_recording){ .folders = request->folders };
+	config.nodes = request->memory ? &ret_input->nodes : NULL;
 	r = attributor_new(&tasks, &ret_input->attributor);
 	if (r == 0)
 		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
@@ -292,5 +328,6 @@ void input_deinit(struct input_recording *input)
 	profile_free(input->profile);
 	attributor_free(input->attributor);
 	symtab_clear(&input->functions);
+	numa_nodes_deinit(&input->nodes);
 	*input = (struct input_recording){ 0 };
 }

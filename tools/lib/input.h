@@ -20,6 +20,8 @@
  * @duration_ns: time from the start of the first window to the end of the last; 0: not recorded
  * @functions: functions of the recorded kernel, which give samples in the kernel their names
  * @facts: facts in the recording about how it was made
+ * @nodes: the NUMA nodes of the recorded machine, as far as the recording has them; set before
+ *	&input_request.watch is called
  * @hardware: the SPUs that wrote it
  * @folders: where the files that it names are searched
  * @summary: one line about how it was made; "": the recording has no such facts
@@ -32,6 +34,7 @@ struct input_recording {
 	u64 duration_ns;
 	struct symtab functions;
 	struct recording_facts facts;
+	struct numa_nodes nodes;
 	struct recorded_hardware hardware;
 	struct symbol_folders folders;
 	char summary[512];

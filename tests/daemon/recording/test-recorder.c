@@ -116,13 +116,21 @@ static void deliver_tasks_and_windows(const struct source_sink *sink)
 }
 
 /* Write the recording. Return: its size. */
+static const struct node_range memory[] = { { 0x40000000, 0x60000000, 1 },
+					    { 0x60000000, 0x70000000, 0 },
+					    { 0x80000000, 0x90000000, 1 },
+					    { 0x9000000000, 0x9010000000, 63 } };
+
 static size_t write_recording(enum recorder_format format)
 {
+	const struct numa_nodes nodes = { .ranges = (struct node_range *)memory,
+					  .count = ARRAY_SIZE(memory) };
 	const struct recorder_config config = {
 		.format = format,
 		.backend = BACKEND_EMULATED,
 		.cpus = 2,
 		.line_size = 128,
+		.nodes = &nodes,
 		.command = "speprof record",
 	};
 	struct recorder *recorder;
@@ -158,6 +166,8 @@ struct seen_recording {
 	u32 task_count;
 	u64 records;
 	u32 line_size;
+	struct node_range memory[RECORDING_RANGES_MAX];
+	u32 ranges;
 };
 
 static void record_seen_window(void *ctx, const struct source_window *window)
@@ -204,6 +214,8 @@ static int replay_file(struct seen_recording *ret_seen, struct recording_error *
 		return r;
 	r = recording_replay(recording, &sink, ret_error);
 	ret_seen->line_size = recording_get_facts(recording)->line_size;
+	ret_seen->ranges = recording_get_facts(recording)->ranges;
+	memcpy(ret_seen->memory, recording_get_facts(recording)->memory, sizeof(ret_seen->memory));
 	recording_free(recording);
 	return r;
 }
@@ -838,6 +850,66 @@ static void test_facts_of_recording(void **state)
 	assert_int_equal(seen.records, WINDOWS * RECORDS);
 }
 
+static void assert_memory(const struct seen_recording *seen, const struct node_range *want,
+			  u32 count)
+{
+	assert_row(seen->ranges == count);
+	for (u32 i = 0; i < count; i++)
+		assert_row(seen->memory[i].start == want[i].start &&
+			   seen->memory[i].end == want[i].end &&
+			   seen->memory[i].node == want[i].node);
+}
+
+/*
+ * A recording has the memory of each node. From a range that is invalid or overlaps another one, the
+ * rest of the node is ignored.
+ */
+static void test_memory_of_nodes(void **state)
+{
+	static const struct {
+		const char *text; /* replaces the ranges of node 1, with the same length */
+		u32 count;
+		struct node_range want[5];
+	} rows[] = {
+		{ "40000000-60000000,80000000-90000000", 4, { { 0 } } },
+		/* The ranges of node 0 and 63 are at the end; adjacent ranges are joined. */
+		{ "40000000-50000000,50000000-60000000",
+		  3,
+		  { { 0x40000000, 0x60000000, 1 },
+		    { 0x60000000, 0x70000000, 0 },
+		    { 0x9000000000, 0x9010000000, 63 } } },
+		{ "40000000-60000000,5fffffff-90000000",
+		  3,
+		  { { 0x40000000, 0x60000000, 1 },
+		    { 0x60000000, 0x70000000, 0 },
+		    { 0x9000000000, 0x9010000000, 63 } } },
+		{ "60000000-40000000,80000000-90000000",
+		  2,
+		  { { 0x60000000, 0x70000000, 0 }, { 0x9000000000, 0x9010000000, 63 } } },
+		{ "4000000000000000000000000-,80-90000",
+		  2,
+		  { { 0x60000000, 0x70000000, 0 }, { 0x9000000000, 0x9010000000, 63 } } },
+	};
+	static u8 good[1 << 16];
+	size_t size = write_recording(RECORDER_NATIVE), length = strlen(rows[0].text);
+	struct recording_error error;
+	struct seen_recording seen;
+	u8 *at;
+
+	(void)state;
+	read_file(good, size);
+	at = memmem(good, size, rows[0].text, length + 1);
+	assert_non_null(at);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].text);
+		assert_row(strlen(rows[i].text) == length);
+		memcpy(at, rows[i].text, length);
+		write_file(good, size);
+		assert_row(replay_file(&seen, &error) == 0);
+		assert_memory(&seen, i ? rows[i].want : memory, rows[i].count);
+	}
+}
+
 static void test_failed_writes_are_reported(void **state)
 {
 	const struct recorder_config config = { .format = RECORDER_NATIVE, .command = "" };
@@ -919,6 +991,7 @@ int main(void)
 		cmocka_unit_test(test_flipped_bits_are_reported),
 		cmocka_unit_test(test_hostile_headers),
 		cmocka_unit_test(test_facts_of_recording),
+		cmocka_unit_test(test_memory_of_nodes),
 		cmocka_unit_test(test_metadata_versions),
 		cmocka_unit_test(test_failed_writes_are_reported),
 		cmocka_unit_test(test_perf_build_ids),

@@ -30,6 +30,8 @@ struct seen_recording {
 	struct source_window last;
 	u64 hash; /* hash of the bytes of all samples and suspect ranges, in order */
 	u32 line_size;
+	struct node_range memory[RECORDING_RANGES_MAX];
+	u32 ranges;
 };
 
 static void on_window(void *ctx, const struct source_window *window)
@@ -93,6 +95,8 @@ static int replay_file(const char *path, struct seen_recording *ret_seen,
 		return r;
 	r = recording_replay(recording, &sink, ret_error);
 	ret_seen->line_size = recording_get_facts(recording)->line_size;
+	ret_seen->ranges = recording_get_facts(recording)->ranges;
+	memcpy(ret_seen->memory, recording_get_facts(recording)->memory, sizeof(ret_seen->memory));
 	recording_free(recording);
 	return r;
 }
@@ -643,6 +647,7 @@ static void test_perf_build_ids_truncated(void **state)
 /* Numbers of perf: the record of a feature in a pipe, and the feature with the caches. */
 #define FEATURE_RECORD 80
 #define FEATURE_CACHE  20
+#define FEATURE_MEMORY 22
 
 /* Add the caches of a machine: @count claims their number, and @lines has the size of each line. */
 static void put_caches(u32 count, const u32 *lines, size_t n)
@@ -692,6 +697,91 @@ static void test_perf_cache_lines(void **state)
 		perfgen_end(&gen);
 		assert_row(replay_bytes(gen.buf, gen.len, &seen, &error) == 0);
 		assert_row(seen.line_size == rows[i].want);
+	}
+}
+
+/* Add the memory of nodes: blocks of @block bytes, and words with a bit for each block of a node. */
+static void put_memory(u64 version, u64 block, u64 claimed, const u64 (*nodes)[3], size_t n)
+{
+	perfgen_begin_record(&gen, FEATURE_RECORD, 0);
+	perfgen_put_u64(&gen, FEATURE_MEMORY);
+	perfgen_put_u64(&gen, version);
+	perfgen_put_u64(&gen, block);
+	perfgen_put_u64(&gen, claimed);
+	for (size_t i = 0; i < n; i++) {
+		perfgen_put_u64(&gen, nodes[i][0]);
+		perfgen_put_u64(&gen, nodes[i][1]);
+		perfgen_put_u64(&gen, nodes[i][1]);
+		perfgen_put_u64(&gen, nodes[i][2]);
+	}
+	perfgen_end_record(&gen);
+}
+
+/* A perf.data names the node of memory blocks; wrong numbers end the list of the node. */
+static void test_perf_memory(void **state)
+{
+	static const u64 nodes[][3] = { { 1, 4, 0xb }, { 0, 64, 1ULL << 63 | 4 } };
+	static const u64 same[][3] = { { 1, 4, 0xb }, { 0, 4, 8 } };
+	static const u64 large[][3] = { { 1, UINT64_MAX, 0xb } };
+	static const u64 unknown[][3] = { { 64, 4, 3 }, { 63, 4, 4 } };
+	static const struct {
+		const char *name;
+		u64 version, block, claimed;
+		const u64 (*nodes)[3];
+		size_t n;
+		u32 count;
+		struct node_range want[4];
+	} rows[] = {
+		{ "two nodes",
+		  1,
+		  0x1000,
+		  2,
+		  nodes,
+		  2,
+		  4,
+		  { { 0, 0x2000, 1 },
+		    { 0x2000, 0x3000, 0 },
+		    { 0x3000, 0x4000, 1 },
+		    { 0x3f000, 0x40000, 0 } } },
+		{ "fewer than claimed",
+		  1,
+		  0x1000,
+		  UINT64_MAX,
+		  nodes,
+		  1,
+		  2,
+		  { { 0, 0x2000, 1 }, { 0x3000, 0x4000, 1 } } },
+		{ "a block of two nodes",
+		  1,
+		  0x1000,
+		  2,
+		  same,
+		  2,
+		  2,
+		  { { 0, 0x2000, 1 }, { 0x3000, 0x4000, 1 } } },
+		{ "too many bits", 1, 0x1000, 1, large, 1, 0, { { 0 } } },
+		{ "too large a node", 1, 0x1000, 2, unknown, 2, 1, { { 0x2000, 0x3000, 63 } } },
+		{ "too large a block", 1, 1ULL << 62, 1, nodes, 1, 1, { { 0, 1ULL << 63, 1 } } },
+		{ "no block", 1, 0, 2, nodes, 2, 0, { { 0 } } },
+		{ "another version", 2, 0x1000, 2, nodes, 2, 0, { { 0 } } },
+	};
+	struct recording_error error;
+	struct seen_recording seen;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].name);
+		perfgen_begin(&gen, false, true, 1024);
+		perfgen_put_auxtrace_info(&gen, 1, NULL, 0);
+		put_memory(rows[i].version, rows[i].block, rows[i].claimed, rows[i].nodes,
+			   rows[i].n);
+		perfgen_end(&gen);
+		assert_row(replay_bytes(gen.buf, gen.len, &seen, &error) == 0);
+		assert_row(seen.ranges == rows[i].count);
+		for (u32 k = 0; k < seen.ranges; k++)
+			assert_row(seen.memory[k].start == rows[i].want[k].start &&
+				   seen.memory[k].end == rows[i].want[k].end &&
+				   seen.memory[k].node == rows[i].want[k].node);
 	}
 }
 
@@ -907,6 +997,7 @@ int main(void)
 		cmocka_unit_test(test_perf_truncated),
 		cmocka_unit_test(test_perf_build_ids_truncated),
 		cmocka_unit_test(test_perf_cache_lines),
+		cmocka_unit_test(test_perf_memory),
 		cmocka_unit_test(test_perf_empty_rounds),
 		cmocka_unit_test(test_perf_bit_flipped),
 		cmocka_unit_test(test_perf_without_spe),
