@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Print shared cache lines, hot pages and NUMA nodes. The text is printed from the same JSON that
- * -j prints, so that both agree.
+ * Print shared cache lines, hot pages, NUMA nodes, and the sets of pages of containers. The text is
+ * printed from the same JSON that -j prints, so that both agree.
  */
 #include "memory-access-report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include "lib/input.h"
 #include "lib/live-session.h"
 #include "lib/message.h"
+#include "lib/page-set-table.h"
+#include "lib/page-sets.h"
 #include "lib/sharing-table.h"
 #include "lib/text.h"
 #include "output/profile-json.h"
@@ -70,7 +73,7 @@ static void print_pages(json_object *root)
 		       get_json_u64(n, "dram"),
 		       samples ? get_json_u64(n, "latency_sum") / samples : 0);
 	}
-	puts("pages");
+	puts("physical pages");
 	for (size_t i = 0; i < count; i++) {
 		json_object *p = json_object_array_get_idx(pages, i);
 
@@ -87,31 +90,71 @@ static void print_pages(json_object *root)
 		     "or session create");
 }
 
-static int get_hot_json_of_recording(const struct options *options, char **ret_text)
+/* Add the sets of pages of the containers to @root. Return 0 or a negative errno. */
+static int add_page_sets(json_object *root, struct sampled_pages *pages,
+			 const struct input_recording *input, u32 limit)
+{
+	struct page_sets sets;
+	int r = sampled_pages_finish(pages);
+
+	if (r == 0)
+		r = page_sets_make(pages, input->attributor, &sets);
+	if (r < 0)
+		return r;
+	r = page_sets_add_json(&sets, pages, limit, root);
+	page_sets_deinit(&sets);
+	return r;
+}
+
+/* Return the lines, pages and nodes of a recording; NULL if memory cannot be allocated. */
+static json_object *make_hot_json(const struct input_recording *input, u32 limit)
+{
+	struct symbols_cache *symbols = NULL;
+	json_object *root = NULL;
+	char *text = NULL;
+
+	if (input_new_symbols(input, &symbols) >= 0 &&
+	    profile_hot_memory_json(input->profile, symbols, false, limit, &text) >= 0)
+		root = json_tokener_parse(text);
+	free(text);
+	symbols_free(symbols);
+	return root;
+}
+
+static int get_hot_json_of_recording(const struct options *options, json_object **ret_root)
 {
 	struct input_request request = input_request_from_options(options);
-	struct symbols_cache *symbols = NULL;
+	struct sampled_pages pages = { .max = SAMPLED_PAGES_MAX };
 	struct input_recording input;
+	json_object *root;
 	int status, r;
 
 	request.memory = true;
+	if (options->pages) {
+		request.watch = sampled_pages_watch;
+		request.ctx = &pages;
+		pages.nodes = &input.nodes;
+	}
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = input_new_symbols(&input, &symbols);
-		if (r >= 0)
-			r = profile_hot_memory_json(input.profile, symbols, false, options->number,
-						    ret_text);
+		root = make_hot_json(&input, options->number);
+		r = root ? 0 : -ENOMEM;
+		if (r == 0 && options->pages)
+			r = add_page_sets(root, &pages, &input, options->number);
 		if (r < 0)
 			status =
 				message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
-		symbols_free(symbols);
+		*ret_root = root;
 	}
+	sampled_pages_deinit(&pages);
 	input_deinit(&input);
 	return status;
 }
 
-static int get_hot_json_of_daemon(const char *verb, const struct options *options, char **ret_text)
+static int get_hot_json_of_daemon(const char *verb, const struct options *options,
+				  json_object **ret_root)
 {
+	char *text = NULL;
 	struct bus_connection *bus;
 	int status = bus_new(&bus);
 
@@ -119,20 +162,21 @@ static int get_hot_json_of_daemon(const char *verb, const struct options *option
 		return status;
 	status = live_session_choose(verb, bus, options, true);
 	if (!status)
-		status = bus_get_hot_memory(bus, options->number, ret_text);
+		status = bus_get_hot_memory(bus, options->number, &text);
 	bus_free(bus);
+	if (!status)
+		*ret_root = json_tokener_parse(text);
+	free(text);
+	if (!status && !*ret_root)
+		status = message_fail(STATUS_FAILED,
+				      "%s: the list of cache lines and pages is not valid JSON",
+				      verb);
 	return status;
 }
 
-/* Print the members of @text, which is JSON, that the options select. */
-static int print_selected(const char *verb, const char *text, const struct options *options)
+/* Print the members of @root that the options select. */
+static void print_selected(json_object *root, const struct options *options)
 {
-	json_object *root = json_tokener_parse(text);
-
-	if (!root)
-		return message_fail(STATUS_FAILED,
-				    "%s: the list of cache lines and pages is not valid JSON",
-				    verb);
 	if (!options->lines) {
 		json_object_object_del(root, "lines");
 		json_object_object_del(root, "lines_evicted");
@@ -155,23 +199,19 @@ static int print_selected(const char *verb, const char *text, const struct optio
 			sharing_table_print(stdout, root);
 		if (options->pages)
 			print_pages(root);
+		if (json_object_object_get(root, "containers"))
+			page_set_table_print(stdout, root, options->number);
 	}
-	json_object_put(root);
-	return STATUS_OK;
 }
 
 int memory_access_report_print(const char *verb, const struct options *options)
 {
-	char *text = NULL;
-	int status = options->input ? get_hot_json_of_recording(options, &text) :
-				      get_hot_json_of_daemon(verb, options, &text);
+	json_object *root = NULL;
+	int status = options->input ? get_hot_json_of_recording(options, &root) :
+				      get_hot_json_of_daemon(verb, options, &root);
 
-	if (text) {
-		int printed = print_selected(verb, text, options);
-
-		if (status == STATUS_OK)
-			status = printed;
-	}
-	free(text);
+	if (root && (status == STATUS_OK || status == STATUS_DAMAGED))
+		print_selected(root, options);
+	json_object_put(root);
 	return status;
 }

@@ -118,7 +118,8 @@ static const struct option_help options[] = {
 	{ NULL, "--step", "--step TIME", "time of a point, at least 1m" },
 	{ NULL, "--lines", "--lines", "the old name of \"speprof sharing\"" },
 	{ "sharing", "-n", "-n, --number N", "list at most N lines, 10 by default" },
-	{ NULL, "--pages", "--pages", "print pages and NUMA nodes instead of rows" },
+	{ NULL, "--pages", "--pages", "print pages and NUMA nodes instead of rows; of a recording also hot, cold and misplaced "
+	  "pages and candidates for huge pages of each container" },
 	{ NULL, "--html", "--html FILE", "write the report or comparison as one HTML page" },
 	{ NULL, "-b", "-b, --batch", "print views instead of drawing them" },
 	{ NULL, "-d", "-d, --delay SEC", "seconds between two views" },
@@ -133,7 +134,8 @@ static const struct option_help options[] = {
 	{ NULL, "--format", "--format speprof|perf", "format of the file" },
 	{ "export", "--format", "--format FORMAT",
 	  "folded: stacks of container, program, binary and function for a flame graph; csv: rows "
-	  "with all measures; pprof: for go tool pprof, compressed" },
+	  "with all measures; pprof: for go tool pprof, compressed; damo: pages of each process of a "
+	  "recording, for damo" },
 	{ "pgo", "--format", "--format FORMAT",
 	  "bolt: for llvm-bolt, by functions; pre-aggregated: for perf2bolt --pa, by addresses; "
 	  "autofdo: for clang -fprofile-sample-use, by functions and lines; brstack: for "
