@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "export/export-csv.h"
+#include "export/export-damo.h"
 #include "export/export-folded.h"
 #include "export/export-pprof.h"
 #include "lib/message.h"
@@ -15,12 +16,13 @@
 #include "lib/saved-profile.h"
 #include "verb.h"
 
-#define FORMAT_LIST "folded, csv or pprof"
+#define FORMAT_LIST "folded, csv, pprof or damo"
 
 enum export_format {
 	EXPORT_FOLDED,
 	EXPORT_CSV,
 	EXPORT_PPROF,
+	EXPORT_DAMO,
 	EXPORT_FORMATS,
 };
 
@@ -28,6 +30,7 @@ static const char *const format_names[EXPORT_FORMATS] = {
 	[EXPORT_FOLDED] = "folded",
 	[EXPORT_CSV] = "csv",
 	[EXPORT_PPROF] = "pprof",
+	[EXPORT_DAMO] = "damo",
 };
 
 static int format_parse(const char *name, enum export_format *ret_format)
@@ -131,6 +134,23 @@ static int check_pprof_options(const struct options *options)
 	return STATUS_OK;
 }
 
+static int check_damo_options(const struct options *options)
+{
+	if (!options->input || saved_profile_is(options->input))
+		return message_fail(STATUS_USAGE,
+				    "export: --format damo has pages, and needs a recording, such "
+				    "as -i a.speprof: the daemon, the history on disk and a saved "
+				    "profile have only rows");
+	if (options->container || options->program || options->binary || options->function ||
+	    options->group_text || options->sort_text || options->number || options->seconds)
+		return message_fail(
+			STATUS_USAGE,
+			"export: --format damo has all pages of each process; it cannot "
+			"be combined with -G, -s, -n, -c, --program, --binary, "
+			"--function or --seconds. Select a process with -p");
+	return STATUS_OK;
+}
+
 /* Return whether rows are those of a query; else they are those of a view. */
 static bool is_counted(const struct options *options)
 {
@@ -175,13 +195,16 @@ static int export_check_options(struct options *options, enum export_format *ret
 	if (!options->format || format_parse(options->format, &format) < 0)
 		return message_fail(STATUS_USAGE, "export: --format \"%s\": should be " FORMAT_LIST,
 				    options->format ? options->format : "");
-	if (!options->output && format == EXPORT_PPROF)
-		return message_fail(STATUS_USAGE, "export: --format pprof needs -o FILE, such as "
-						  "-o profile.pb.gz");
+	if (!options->output && (format == EXPORT_PPROF || format == EXPORT_DAMO))
+		return message_fail(STATUS_USAGE,
+				    "export: --format %s needs -o FILE, such as -o %s",
+				    format_names[format],
+				    format == EXPORT_PPROF ? "profile.pb.gz" : "damon.data");
 	if (!options->output)
 		options->output = "-";
 	*ret_format = format;
 	return format == EXPORT_PPROF ? check_pprof_options(options) :
+	       format == EXPORT_DAMO  ? check_damo_options(options) :
 					check_rows_options(options, format);
 }
 
@@ -201,6 +224,7 @@ int export_run(int argc, char **argv)
 		status = export_report_error(&options, r);
 	if (!status)
 		status = format == EXPORT_PPROF ? export_pprof(&options) :
+			 format == EXPORT_DAMO	? export_damo(&options) :
 						  export_write_rows(&options, format);
 	filter_free(options.filter);
 	return status;

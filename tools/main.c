@@ -82,13 +82,13 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "export",
-		.synopsis = "--format folded|csv|pprof [[-i] FILE] [-o FILE] [-G KEYS] [--srcline] "
+		.synopsis = "--format folded|csv|pprof|damo [[-i] FILE] [-o FILE] [-G KEYS] [--srcline] "
 			    "[-s MEASURE] [-n N] [-c CONTAINER] [-p PID] [--program NAME] "
 			    "[--binary PATH] [--function NAME] [-C CPUS] [--midr MIDR] "
 			    "[--filter EXPRESSION [-d SEC]] [--threads N] [--last PERIOD] "
 			    "[--since TIME] [--until TIME] [--session NAME] [--seconds N] "
 			    "[--symfs DIR] [--debug-dir DIR] [--debuginfod URLS]",
-		.help = "write a profile for flame graphs, spreadsheets or pprof",
+		.help = "write a profile for flame graphs, spreadsheets, pprof or damo",
 		.run = export_run,
 	},
 	{

@@ -203,7 +203,9 @@ void page_set_table_print(FILE *out, json_object *root, u32 limit)
 	u64 dropped = get_u64(root, "samples_dropped");
 	char count[TEXT_NUMBER_SIZE];
 
-	fputs("pages of 4 KiB with samples, by container; a page without a sample may be in use\n",
+	fputs("pages of 4 KiB with samples, by container; a page without a sample may be in use\n"
+	      "CYCLES: remote latency of MISPLACED pages; TRANSLATION: cycles of HUGE, ranges of "
+	      "2 MiB\n",
 	      out);
 	if (dropped)
 		fprintf(out, "%s samples are not counted, because the table of pages is full\n",

@@ -72,7 +72,7 @@ function __speprof_values
 			__speprof_measures
 		case --format
 			if test (__speprof_verb) = export
-				string split ' ' -- 'folded csv pprof'
+				string split ' ' -- 'folded csv pprof damo'
 			else if test (__speprof_verb) = pgo
 				string split ' ' -- 'bolt pre-aggregated brstack autofdo'
 			else
