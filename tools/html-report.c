@@ -60,11 +60,12 @@ int html_report_write_data(const char *path, const u8 *data, size_t size)
 
 /* Write the page of a recording. Return an &enum verb_exit_status. */
 static int html_write_recording(const struct options *options, struct input_recording *input,
-		      const struct page_time *time)
+				const struct sampled_pages *pages, const struct page_time *time)
 {
 	const struct page_config config = {
 		.name = input_get_printed_name(options->input),
 		.time = time,
+		.pages = pages,
 		.select = options->query.select,
 		.lines = shows_lines(options),
 	};
@@ -85,17 +86,18 @@ static int html_write_recording(const struct options *options, struct input_reco
 }
 
 /* Add the counters of the recording over time, for which the file is read a second time. */
-static int html_write_with_times(const struct options *options, struct input_recording *input)
+static int html_write_with_times(const struct options *options, struct input_recording *input,
+				 struct sampled_pages *pages)
 {
 	struct page_time *time = calloc(1, sizeof(*time));
-	int r = time ? 0 : -ENOMEM, status;
+	int r = time ? sampled_pages_finish(pages) : -ENOMEM, status;
 
 	/* Standard input cannot be read twice; the page then states that the times are unknown. */
 	if (r == 0 && input_get_printed_name(options->input))
 		r = page_time_read(options->input, options->cpus_given ? &options->cpus : NULL,
 				   options->midr, options->filter, input, time);
 	status = r < 0 ? message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r)) :
-			 html_write_recording(options, input, time);
+			 html_write_recording(options, input, pages, time);
 	if (time)
 		page_time_deinit(time);
 	free(time);
@@ -105,17 +107,22 @@ static int html_write_with_times(const struct options *options, struct input_rec
 static int html_report_recording(const struct options *options)
 {
 	struct input_request request = input_request_from_options(options);
+	struct sampled_pages pages = { .max = SAMPLED_PAGES_MAX };
 	struct input_recording input;
 	int status, written;
 
 	/* Count cache lines and memory pages, because the HTML page shows them. */
 	request.memory = true;
+	request.watch = sampled_pages_watch;
+	request.ctx = &pages;
+	pages.nodes = &input.nodes;
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		written = html_write_with_times(options, &input);
+		written = html_write_with_times(options, &input, &pages);
 		/* A damaged recording is shown, too; @status reports the damage. */
 		status = written ? written : status;
 	}
+	sampled_pages_deinit(&pages);
 	input_deinit(&input);
 	return status;
 }

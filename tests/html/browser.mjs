@@ -140,7 +140,7 @@ await check("time", () => withPage("shop.html", async page => {
 }));
 
 await check("memory", () => withPage("shop.html", async page => {
-	const { lines, pages } = json("shop-memory.json");
+	const { lines, pages, containers } = json("shop-memory.json");
 	/* Which of the light lines are in a table of fixed size depends on chance. */
 	const heavy = lines.filter(line => line.samples >= 100).map(line => line.address);
 	assert.deepEqual((await page.locator("details.line code").allTextContents()).slice(0, heavy.length), heavy);
@@ -148,6 +148,13 @@ await check("memory", () => withPage("shop.html", async page => {
 	assert.deepEqual((await page.locator("details.line p").allTextContents()).slice(0, heavy.length),
 		lines.slice(0, heavy.length).map(line => line.advice));
 	assert.equal(await page.locator("section#memory tbody th code").count(), Math.min(20, pages.length));
+	const sets = await page.locator("#page-sets > .scroll tbody tr").evaluateAll(rows =>
+		rows.map(row => [...row.cells].map((cell, i) => i ? Number(cell.textContent.replaceAll(",", "")) : cell.textContent)));
+	assert.deepEqual(sets, containers.slice(0, 20).map(each => [each.container, each.samples, each.pages, each.hot.pages, each.cold.pages,
+		each.misplaced.pages, each.misplaced.cycles, each.huge_candidates.ranges_found, each.huge_candidates.cycles]));
+	assert.equal(await page.locator("#page-sets details").count(), 4);
+	assert.equal(await page.locator("#page-sets details").first().locator("tbody tr").count(),
+		Math.min(20, containers.slice(0, 20).reduce((sum, each) => sum + Math.min(20, each.hot.ranges.length), 0)));
 }));
 
 await check("saved", () => withPage("saved.html", async page => {

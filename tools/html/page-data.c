@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/input.h"
+#include "lib/page-sets.h"
 #include "lib/rows.h"
 #include "output/profile-json.h"
 #include "page-rows.h"
@@ -44,17 +45,40 @@ static int add_header(json_object *root, const struct view_header *header)
 	return r;
 }
 
+/* Add the sets of pages of the containers with most accesses. */
+static int add_page_sets(json_object *memory, const struct input_recording *input,
+			 const struct sampled_pages *pages)
+{
+	struct page_sets sets;
+	int r = page_sets_make(pages, input->attributor, &sets);
+	json_object *list;
+	size_t count;
+
+	if (r < 0)
+		return r;
+	r = page_sets_add_json(&sets, pages, PAGE_SETS_MAX, memory);
+	page_sets_deinit(&sets);
+	list = json_object_object_get(memory, "containers");
+	count = json_object_array_length(list);
+	if (r >= 0 && count > PAGE_SETS_MAX)
+		json_object_array_del_idx(list, PAGE_SETS_MAX, count - PAGE_SETS_MAX);
+	return r;
+}
+
 /*
  * Add shared cache lines, memory pages and NUMA nodes, in the formats of "sharing -j" and "report
  * --pages -j".
  */
-static int add_hot_memory(json_object *root, struct profile *profile, struct symbols_cache *symbols)
+static int add_hot_memory(json_object *root, const struct input_recording *input,
+			  struct symbols_cache *symbols, const struct sampled_pages *pages)
 {
 	char *text = NULL;
-	int r = profile_hot_memory_json(profile, symbols, false, PAGE_HOT_MAX, &text);
+	int r = profile_hot_memory_json(input->profile, symbols, false, PAGE_HOT_MAX, &text);
 
 	if (r >= 0)
 		r = add_json_text(root, "memory", text);
+	if (r >= 0 && pages)
+		r = add_page_sets(json_object_object_get(root, "memory"), input, pages);
 	free(text);
 	return r;
 }
@@ -161,6 +185,7 @@ static void add_time(json_object *root, const struct page_time *time)
 
 static int add_header_memory_and_columns(json_object *root, struct input_recording *input,
 					 struct symbols_cache *symbols,
+					 const struct sampled_pages *pages,
 					 const struct page_rows *rows)
 {
 	struct view_header header;
@@ -170,7 +195,7 @@ static int add_header_memory_and_columns(json_object *root, struct input_recordi
 	input_get_header(input, symbols, &header);
 	r = add_header(root, &header);
 	if (r >= 0)
-		r = add_hot_memory(root, input->profile, symbols);
+		r = add_hot_memory(root, input, symbols, pages);
 	return r < 0 ? r : add_columns(root, rows);
 }
 
@@ -220,7 +245,8 @@ int page_data_new(struct input_recording *input, const struct page_config *confi
 		r = page_rows_finish(&rows);
 	if (r >= 0) {
 		add_config(root, config, 1);
-		r = add_header_memory_and_columns(root, input, source.symbols, &rows);
+		r = add_header_memory_and_columns(root, input, source.symbols, config->pages,
+						  &rows);
 	}
 	if (r >= 0) {
 		json = json_object_to_json_string_length(

@@ -7,22 +7,28 @@
 #define SPEPROF_PAGE_DATA_H
 
 #include "lib/input.h"
+#include "lib/sampled-pages.h"
 #include "page-time.h"
 #include "query/query.h"
 
 /* Maximum number of shared cache lines, and of memory pages, on the HTML page. */
 #define PAGE_HOT_MAX 100
 
+/* Maximum number of containers with sets of pages on the HTML page, and of ranges of each set. */
+#define PAGE_SETS_MAX 20
+
 /**
  * struct page_config - what the page shows
  * @name: name of the recording or profile; NULL: it has none
  * @time: counters of the recording over time; NULL: unknown
+ * @pages: pages of the recording after sampled_pages_finish(); not used by page_data_from_json()
  * @select: which rows the page has
  * @lines: rows have file names and line numbers
  */
 struct page_config {
 	const char *name;
 	const struct page_time *time;
+	const struct sampled_pages *pages;
 	struct query_select select;
 	bool lines;
 };

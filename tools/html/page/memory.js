@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Shared cache lines, hot pages and NUMA nodes, if the recording has addresses.
+// Shared cache lines, hot pages, NUMA nodes and the sets of pages of containers, if the recording has addresses.
 import { byId, html, nameText, svg } from "./dom.js";
 import { formatCount, formatCycles, formatPercent } from "./format.js";
 
@@ -80,6 +80,46 @@ function pageTable(pages, mark) {
 }
 
 const SHOWN = 20;
+const SETS = [
+	["hot", "accesses", "Hot: the fewest pages with 80 % of a container's accesses"],
+	["cold", "accesses", "Cold: the pages with fewest samples, 1 % of a container's accesses together"],
+	["misplaced", "cycles", "Misplaced: pages that CPUs of another node use most; cycles: latency of these accesses"],
+	["huge_candidates", "cycles", "Candidates for huge pages of 2 MiB; cycles: translation latency"],
+];
+
+function nodeChange(range) {
+	return range.to_node === undefined ? "" : `${range.node ?? "?"} → ${range.to_node ?? "?"}`;
+}
+
+/* The heaviest ranges of one set of all containers. */
+function setDetails(containers, [key, weight, title]) {
+	const rows = containers.flatMap(container => container[key].ranges.map(range => ({ container: container.container, ...range })));
+	const pages = containers.reduce((sum, container) => sum + container[key].pages, 0);
+	rows.sort((a, b) => b[weight] - a[weight]);
+	const body = html("tbody", {}, ...rows.slice(0, SHOWN).map(range => html("tr", {},
+		html("th", { scope: "row", class: "text" }, nameText(place({ ...range, process: `${range.process} (${range.pid})` }))),
+		html("td", {}, html("code", {}, `${range.start}-${range.end}`)), html("td", {}, formatCount(range.pages)),
+		html("td", {}, formatCount(range.accesses)), html("td", {}, formatCount(range.cycles)), html("td", {}, nodeChange(range)))));
+	const head = html("thead", {}, html("tr", {}, ...["process", "range", "pages", "accesses", "cycles", "node"].map(text =>
+		html("th", { scope: "col", class: text === "process" ? "text" : null }, text))));
+	return html("details", { class: "line set" }, html("summary", {}, `${title}: ${formatCount(pages)} pages`),
+		rows.length ? html("div", { class: "scroll", role: "region", "aria-label": title, tabindex: "0" }, html("table", {}, head, body))
+			: html("p", { class: "quiet" }, "None."));
+}
+
+function pageSets(containers, mark) {
+	const columns = [["samples", each => each.samples], ["pages", each => each.pages], ["hot", each => each.hot.pages],
+		["cold", each => each.cold.pages], ["misplaced", each => each.misplaced.pages], ["remote cycles", each => each.misplaced.cycles],
+		["huge pages", each => each.huge_candidates.ranges_found], ["translation cycles", each => each.huge_candidates.cycles]];
+	return html("div", { class: "card", id: "page-sets" }, html("h3", {}, `${mark}Pages of containers`),
+		html("div", { class: "scroll", role: "region", "aria-label": "Pages of containers", tabindex: "0" }, html("table", {},
+			html("thead", {}, html("tr", {}, html("th", { scope: "col", class: "text" }, "container"),
+				...columns.map(([name]) => html("th", { scope: "col" }, name)))),
+			html("tbody", {}, ...containers.map(each => html("tr", {}, html("th", { scope: "row", class: "text" }, nameText(each.container)),
+				...columns.map(([, value]) => html("td", {}, formatCount(value(each))))))))),
+		...SETS.map(set => setDetails(containers, set)),
+		html("p", { class: "quiet" }, "Pages of 4 KiB with samples, by virtual address. A page without a sample is not listed, but may be in use."));
+}
 
 /** Draw the section, or a sentence that explains how to record addresses. */
 export function drawMemory(data, modelled) {
@@ -88,7 +128,7 @@ export function drawMemory(data, modelled) {
 			"This profile has no addresses. A recording has them, and the whole profile of a session, for readers with the right to read addresses."));
 		return;
 	}
-	const { lines, pages, nodes, line_size: bytes } = data.meta.memory;
+	const { lines, pages, nodes, containers, line_size: bytes } = data.meta.memory;
 	const mark = modelled ? "~" : "";
 	const parts = [];
 	if (lines.length)
@@ -99,9 +139,11 @@ export function drawMemory(data, modelled) {
 		parts.push(nodeMatrix(nodes, mark));
 	if (pages.length)
 		parts.push(pageTable(pages.slice(0, SHOWN), mark));
+	if (containers?.length)
+		parts.push(pageSets(containers, mark));
 	if (!lines.length)
 		parts.push(html("p", { class: "quiet" }, "No cache line is used by several threads, as far as the samples show."));
 	if (!pages.length)
-		parts.push(html("p", { class: "quiet" }, "No record has a physical address, so pages and nodes are unknown. Record with --physical-addresses to collect them."));
+		parts.push(html("p", { class: "quiet" }, "No record has a physical address, so physical pages and nodes are unknown. Record with --physical-addresses to collect them."));
 	byId("memory-body").replaceChildren(...parts);
 }
