@@ -108,7 +108,7 @@ static int compare_rows(const void *a, const void *b)
 	return r ? r : strcmp(get_string(x->range, "start"), get_string(y->range, "start"));
 }
 
-/* Collect the ranges of one set of all containers, the heaviest first. The caller frees the rows. */
+/* Collect the ranges of one set of all containers, heaviest first. The caller frees the rows. */
 static struct page_set_row *collect_rows(json_object *containers, const char *set,
 					 const char *weight, u32 *ret_count)
 {
@@ -146,7 +146,9 @@ static void set_node(struct text_table *table, u32 row, u32 column, json_object 
 	table_set_cell(table, row, column, node ? json_object_get_string(node) : "?");
 }
 
-static void add_row(struct text_table *table, const struct page_set_row *from, bool nodes)
+/* @number: key of the number of accesses or samples */
+static void add_row(struct text_table *table, const struct page_set_row *from, const char *number,
+		    bool nodes)
 {
 	u32 row = table_add_row(table);
 	char text[TABLE_CELL_SIZE];
@@ -159,7 +161,7 @@ static void add_row(struct text_table *table, const struct page_set_row *from, b
 		 get_string(from->range, "end"));
 	table_set_cell(table, row, 2, text);
 	set_count(table, row, 3, get_u64(from->range, "pages"));
-	set_count(table, row, 4, get_u64(from->range, "accesses"));
+	set_count(table, row, 4, get_u64(from->range, number));
 	set_count(table, row, 5, get_u64(from->range, "cycles"));
 	if (nodes) {
 		set_node(table, row, 6, from->range, "node");
@@ -182,14 +184,15 @@ static void print_set(FILE *out, json_object *containers, const char *set, const
 	add_column(&table, "PROCESS", true);
 	table_add_column(&table, "RANGE");
 	add_column(&table, "PAGES", false);
-	add_column(&table, "ACCESSES", false);
+	/* Avoidable cycles are sums over samples; with few samples, the set is uncertain. */
+	add_column(&table, by_accesses ? "ACCESSES" : "SAMPLES", false);
 	add_column(&table, "CYCLES", false);
 	if (nodes) {
 		add_column(&table, "NODE", false);
 		add_column(&table, "TO NODE", false);
 	}
 	for (u32 i = 0; i < count && i < limit; i++)
-		add_row(&table, &rows[i], nodes);
+		add_row(&table, &rows[i], by_accesses ? "accesses" : "samples", nodes);
 	if (count)
 		print_table(out, &table);
 	else

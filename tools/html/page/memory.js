@@ -94,13 +94,14 @@ function nodeChange(range) {
 /* The heaviest ranges of one set of all containers. */
 function setDetails(containers, [key, weight, title]) {
 	const rows = containers.flatMap(container => container[key].ranges.map(range => ({ container: container.container, ...range })));
+	const number = weight === "accesses" ? "accesses" : "samples";
 	const pages = containers.reduce((sum, container) => sum + container[key].pages, 0);
 	rows.sort((a, b) => b[weight] - a[weight]);
 	const body = html("tbody", {}, ...rows.slice(0, SHOWN).map(range => html("tr", {},
 		html("th", { scope: "row", class: "text" }, nameText(place({ ...range, process: `${range.process} (${range.pid})` }))),
 		html("td", {}, html("code", {}, `${range.start}-${range.end}`)), html("td", {}, formatCount(range.pages)),
-		html("td", {}, formatCount(range.accesses)), html("td", {}, formatCount(range.cycles)), html("td", {}, nodeChange(range)))));
-	const head = html("thead", {}, html("tr", {}, ...["process", "range", "pages", "accesses", "cycles", "node"].map(text =>
+		html("td", {}, formatCount(range[number])), html("td", {}, formatCount(range.cycles)), html("td", {}, nodeChange(range)))));
+	const head = html("thead", {}, html("tr", {}, ...["process", "range", "pages", number, "cycles", "node"].map(text =>
 		html("th", { scope: "col", class: text === "process" ? "text" : null }, text))));
 	return html("details", { class: "line set" }, html("summary", {}, `${title}: ${formatCount(pages)} pages`),
 		rows.length ? html("div", { class: "scroll", role: "region", "aria-label": title, tabindex: "0" }, html("table", {}, head, body))
