@@ -523,6 +523,15 @@ void helper_link_explain_error(const struct helper_link *link,
 	else if (error == -ESTALE)
 		snprintf(ret_reason, size, "%.120s has another build id than the recording",
 			 location->binary);
+	else if (error == -ENOENT && *location->binary == '[')
+		snprintf(ret_reason, size, "%.120s is not a file; only code in files can be read",
+			 location->binary);
+	else if (error == -ENOENT && !location->build_id_size && !link->folders.symfs)
+		snprintf(
+			ret_reason, size,
+			"%.60s was counted without a build id, so it cannot be recognised: link it "
+			"with -Wl,--build-id, or annotate a recording with --symfs DIR",
+			location->binary);
 	else
 		snprintf(ret_reason, size, "%.120s: %s", location->binary, strerror(-error));
 }
