@@ -6,89 +6,56 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "annotate/branch-targets.h"
+#include "annotate/annotation.h"
 #include "annotate/listing-diff.h"
 #include "annotate/listing-print.h"
 #include "lib/message.h"
 #include "lib/options.h"
-#include "lib/profile-rows.h"
 #include "lib/terminal.h"
 #include "lib/text.h"
 #include "verb.h"
 
-static void print_json(const struct listing *listing, const struct options *options, bool modelled)
+static void print_json(const struct annotation *annotation, const struct options *options)
 {
 	json_object *json = json_object_new_object();
 
 	json_object_object_add(json, "schema_version", json_object_new_int(1));
 	json_object_object_add(json, "function", json_object_new_string(options->function));
-	json_object_object_add(json, "modelled", json_object_new_boolean(modelled));
-	json_object_object_add(json, "functions", listing_json(listing));
+	json_object_object_add(json, "modelled",
+			       json_object_new_boolean(annotation_is_modelled(annotation)));
+	json_object_object_add(json, "functions", listing_json(&annotation->listing, false));
 	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(json);
 }
 
-static void print_text(const struct profile_rows *rows, const struct listing *listing,
-		       const struct options *options)
+static void print_text(const struct annotation *annotation, const struct options *options)
 {
 	struct view_format format = {
 		.name = input_get_printed_name(options->input),
-		.making = rows->making,
+		.making = annotation->rows.making,
 		.colour = term_uses_colour(),
 	};
 	size_t height;
 
 	term_get_size(&format.width, &height);
-	format_print_header(stdout, &rows->header, &format);
-	listing_print(stdout, listing, rows->header.backend == BACKEND_EMULATED, format.width,
-		      format.colour);
-}
-
-/* Load the rows of a profile, each an instruction, and the symbols for their source lines. */
-static int load_rows(const struct options *options, struct profile_rows *ret_rows)
-{
-	struct query query = options->query;
-	struct query_error error;
-	int status, r = 0;
-
-	query.sort = MEASURE_SAMPLES;
-	query.limit = 0;
-	query_parse_group(LISTING_KEYS, &query, &error);
-	status = profile_rows_load("annotate", options, &query, false, ret_rows);
-	/* Only rows of a recording have symbols. */
-	if ((status == STATUS_OK || status == STATUS_DAMAGED) && !ret_rows->symbols)
-		r = input_new_symbols(&ret_rows->input, &ret_rows->symbols);
-	return r < 0 ? message_fail(STATUS_FAILED, "annotate: %s", strerror(-r)) : status;
-}
-
-static int annotate_rows(struct profile_rows *rows, const struct options *options)
-{
-	const struct input_request request = input_request_from_options(options);
-	struct listing listing;
-	int r = listing_init(&rows->rows, rows->symbols, &options->folders, &listing);
-
-	/* Only a recording has the targets of branches. */
-	if (r == 0 && rows->result)
-		r = branch_targets_count(&request, &rows->input, rows->symbols, &listing);
-	if (r == 0 && options->json)
-		print_json(&listing, options, rows->header.backend == BACKEND_EMULATED);
-	else if (r == 0)
-		print_text(rows, &listing, options);
-	listing_deinit(&listing);
-	return r < 0 ? message_fail(STATUS_FAILED, "annotate: %s", strerror(-r)) : STATUS_OK;
+	format_print_header(stdout, &annotation->rows.header, &format);
+	listing_print(stdout, &annotation->listing, annotation_is_modelled(annotation),
+		      format.width, format.colour);
 }
 
 static int annotate_profile(const struct options *options)
 {
-	struct profile_rows rows;
-	int status = load_rows(options, &rows), shown;
+	struct annotation annotation;
+	int status = annotation_load("annotate", options, options->function, true, &annotation);
 
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		shown = annotate_rows(&rows, options);
-		status = shown ? shown : status;
+		if (options->json)
+			print_json(&annotation, options);
+		else
+			print_text(&annotation, options);
 	}
-	profile_rows_deinit(&rows);
+	annotation_deinit(&annotation);
 	return status;
 }
 
@@ -97,13 +64,11 @@ static int annotate_profile(const struct options *options)
 /**
  * struct annotate_side - one of two profiles
  * @options: which profile it is
- * @rows: its rows
- * @listing: its functions
+ * @annotation: its functions
  */
 struct annotate_side {
 	struct options options;
-	struct profile_rows rows;
-	struct listing listing;
+	struct annotation annotation;
 };
 
 static json_object *make_side_json(const struct annotate_side *side)
@@ -111,12 +76,12 @@ static json_object *make_side_json(const struct annotate_side *side)
 	json_object *json = json_object_new_object();
 	char name[TABLE_CELL_SIZE];
 
-	profile_rows_format_name(&side->rows, &side->options, name, sizeof(name));
+	profile_rows_format_name(&side->annotation.rows, &side->options, name, sizeof(name));
 	json_object_object_add(json, "profile", json_object_new_string(name));
-	json_object_object_add(
-		json, "modelled",
-		json_object_new_boolean(side->rows.header.backend == BACKEND_EMULATED));
-	json_object_object_add(json, "samples", json_object_new_uint64(side->rows.header.records));
+	json_object_object_add(json, "modelled",
+			       json_object_new_boolean(annotation_is_modelled(&side->annotation)));
+	json_object_object_add(json, "samples",
+			       json_object_new_uint64(side->annotation.rows.header.records));
 	return json;
 }
 
@@ -142,12 +107,12 @@ static void print_diff_text(const struct listing_diff *diff, const struct annota
 	size_t width, height;
 
 	for (enum diff_side i = 0; i < DIFF_SIDES; i++) {
-		profile_rows_format_name(&side[i].rows, &side[i].options, name, sizeof(name));
+		const struct annotation *annotation = &side[i].annotation;
+
+		profile_rows_format_name(&annotation->rows, &side[i].options, name, sizeof(name));
 		printf("%-6s  %s: %s samples%s\n", names[i], name,
-		       text_format_count(samples, side[i].rows.header.records),
-		       side[i].rows.header.backend == BACKEND_EMULATED ?
-			       ", modelled by an EMULATED SPU" :
-			       "");
+		       text_format_count(samples, annotation->rows.header.records),
+		       annotation_is_modelled(annotation) ? ", modelled by an EMULATED SPU" : "");
 	}
 	term_get_size(&width, &height);
 	listing_diff_print(stdout, diff, width, term_uses_colour());
@@ -155,10 +120,10 @@ static void print_diff_text(const struct listing_diff *diff, const struct annota
 
 static int diff_print(const struct annotate_side *side)
 {
-	const struct listing *const listing[DIFF_SIDES] = { &side[DIFF_BEFORE].listing,
-							    &side[DIFF_AFTER].listing };
-	bool modelled = side[DIFF_BEFORE].rows.header.backend == BACKEND_EMULATED ||
-			side[DIFF_AFTER].rows.header.backend == BACKEND_EMULATED;
+	const struct listing *const listing[DIFF_SIDES] = { &side[DIFF_BEFORE].annotation.listing,
+							    &side[DIFF_AFTER].annotation.listing };
+	bool modelled = annotation_is_modelled(&side[DIFF_BEFORE].annotation) ||
+			annotation_is_modelled(&side[DIFF_AFTER].annotation);
 	struct listing_diff diff;
 	int r = listing_diff_init(listing, modelled, &diff);
 
@@ -173,13 +138,8 @@ static int diff_print(const struct annotate_side *side)
 /* Load a side. Return an &enum verb_exit_status. */
 static int side_load(struct annotate_side *side)
 {
-	int status = load_rows(&side->options, &side->rows), r;
-
-	if (status != STATUS_OK && status != STATUS_DAMAGED)
-		return status;
-	r = listing_init(&side->rows.rows, side->rows.symbols, &side->options.folders,
-			 &side->listing);
-	return r < 0 ? message_fail(STATUS_FAILED, "annotate: %s", strerror(-r)) : status;
+	return annotation_load("annotate", &side->options, side->options.function, false,
+			       &side->annotation);
 }
 
 static int annotate_diff(struct annotate_side *side)
@@ -195,8 +155,7 @@ static int annotate_diff(struct annotate_side *side)
 	}
 	r = status && status != STATUS_DAMAGED ? 0 : diff_print(side);
 	for (enum diff_side i = 0; i < DIFF_SIDES; i++) {
-		listing_deinit(&side[i].listing);
-		profile_rows_deinit(&side[i].rows);
+		annotation_deinit(&side[i].annotation);
 	}
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "annotate: %s", strerror(-r));

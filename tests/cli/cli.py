@@ -2,6 +2,7 @@
 """Provide what the tests of the command share. Their arguments begin with SPEPROF FAKE-DAEMON."""
 import atexit
 import functools
+import json
 import os
 import re
 import shutil
@@ -55,6 +56,16 @@ def speprof(*args, stdin=None, user=None, **env):
 			      timeout=600, user=user, env=environment(**env))
 
 
+def find_code(function):
+	"""Return the build id of the fake daemon, and the offset of a function in its file."""
+	text = subprocess.run(["readelf", "-nlsW", FAKE], stdout=subprocess.PIPE, text=True, check=True).stdout
+	address = int(re.search(rf"^ *\d+: (\w+) .* {function}$", text, re.M)[1], 16)
+	for offset, start, size in re.findall(r"^ +LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)", text, re.M):
+		if int(start, 16) <= address < int(start, 16) + int(size, 16):
+			return re.search(r"Build ID: (\w+)", text)[1], address - int(start, 16) + int(offset, 16)
+	raise RuntimeError(f"{FAKE} has no code of {function}")
+
+
 class Case(unittest.TestCase):
 	maxDiff = None
 
@@ -78,6 +89,18 @@ class Case(unittest.TestCase):
 		self.assertTrue(text.startswith("speprof: "), text)
 		for word in words:
 			self.assertIn(word, text)
+
+	def instruction_rows(self, **changes):
+		"""Write the reply of the fake daemon to a query for instructions (FAKE_ROWS): one of its own
+		get_view(). Return the file, and the samples and share of the instruction as text."""
+		got = speprof("report", "-j", "-n", "1", "-G", "binary,build_id,instruction", FULL)
+		report = json.loads(got.stdout)
+		build_id, offset = find_code("get_view")
+		report["rows"] = [{**report["rows"][0], "binary": FAKE, "build_id": build_id,
+				   "instruction": hex(offset), **changes}]
+		samples = report["rows"][0]["samples"]
+		return (self.file("rows", json.dumps(report).encode()), f"{samples:,}",
+			f"{100 * samples / report['totals']['records']:.1f} %")
 
 	def golden(self, name, got, status=OK):
 		self.assertEqual(got.returncode, status, got.stderr)

@@ -379,6 +379,7 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 /** struct fake_query - the options of a query that the fake respects */
 struct fake_query {
 	const char *container;
+	const char *function;
 	const char *sort;
 	u32 limit;
 };
@@ -396,6 +397,8 @@ static int read_query(sd_bus_message *m, struct fake_query *query)
 			r = sd_bus_message_read(m, "v", "s", &text);
 		if (r >= 0 && !strcmp(key, "Container"))
 			query->container = text;
+		if (r >= 0 && !strcmp(key, "Function"))
+			query->function = text;
 		if (r >= 0 && !strcmp(key, "Sort"))
 			query->sort = text;
 		if (r >= 0)
@@ -466,6 +469,21 @@ static int reply_query(sd_bus_message *m, const struct view_header *h, json_obje
 	return r;
 }
 
+/* Reply with the rows of the file $FAKE_ROWS to a query for the function "fn_0000". */
+static int reply_rows_of_file(sd_bus_message *m, const char *function, sd_bus_error *error)
+{
+	json_object *json;
+	int r;
+
+	if (strcmp(function, "fn_0000") != 0)
+		return sd_bus_error_setf(error, "org.speprof1.NothingSelected",
+					 "no samples of function \"%s\"", function);
+	json = json_object_from_file(getenv("FAKE_ROWS"));
+	r = json ? reply_query(m, &header, json) : -EIO;
+	json_object_put(json);
+	return r;
+}
+
 static int query_fake(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct fake_query query = { .sort = "operations" };
@@ -478,6 +496,8 @@ static int query_fake(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		r = read_query(m, &query);
 	if (r < 0)
 		return r;
+	if (getenv("FAKE_ROWS") && query.function)
+		return reply_rows_of_file(m, query.function, error);
 	/* Names are known at the second call. */
 	if (mode_is(fake, "pending") && !fake->calls++)
 		return sd_bus_error_set(error, "org.speprof1.NamesPending", "retry later");
@@ -570,6 +590,7 @@ static const sd_bus_vtable session_vtable[] = {
 	SD_BUS_METHOD("GetView", "ssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("GetWindow", "sssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("GetFigures", "sa{sv}", "a{sv}", get_figures, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Query", "a{sv}", "a{sv}h", query_fake, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,
 };
 

@@ -11,6 +11,8 @@
 #define ROWS 40
 
 static struct view_row rows[ROWS];
+/* What draw_screen() shows as the instructions of the chosen function. */
+static struct live_instructions instructions;
 
 static struct view_row make_row(u32 i)
 {
@@ -351,6 +353,7 @@ static void draw_screen(struct live_screen *screen, struct live_state *live,
 					      .header = &shown->header,
 					      .rows = shown,
 					      .histograms = &histograms,
+					      .instructions = &instructions,
 					      .fault = fault };
 	char line[TEXT_SIZE];
 
@@ -424,6 +427,9 @@ static void test_screen_of_any_size(void **state)
 				    LIVE_KEY_ENTER,
 				    'i',
 				    LIVE_KEY_END,
+				    'a',
+				    LIVE_KEY_END,
+				    LIVE_KEY_ESCAPE,
 				    LIVE_KEY_ESCAPE,
 				    LIVE_KEY_ENTER,
 				    'f',
@@ -543,6 +549,142 @@ static void long_names_wrap(void **state)
 	view_clear(&shown);
 }
 
+/* Instructions are shown of rows and of details of functions and lines; Escape goes back. */
+static void keys_show_instructions(void **state)
+{
+	struct live_state live;
+	struct view shown;
+
+	(void)state;
+	start_view(&live, &shown);
+	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_DOWN, 'a'), LIVE_ANNOTATE);
+	assert_true(live_state_has_page(&live) && live.level[1].annotated);
+	assert_string_equal(live.level[1].chosen.function, "fn_01");
+	assert_int_equal(PRESS(&live, &shown, 'a'), LIVE_ANNOTATE);
+	assert_int_equal(live.levels, 2);
+	assert_int_equal(PRESS(&live, &shown, 'i', LIVE_KEY_ENTER), 0);
+	assert_int_equal(live.levels, 2);
+	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_ESCAPE), LIVE_SELECT);
+	assert_int_equal(live.levels, 1);
+	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_ENTER, 'i', 'a'), LIVE_ANNOTATE);
+	assert_int_equal(live.levels, 4);
+	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_ESCAPE), LIVE_SELECT);
+	assert_true(live.level[2].detail && !live.level[2].annotated);
+	/* Another group replaces the page by rows. */
+	assert_int_equal(PRESS(&live, &shown, 'a', 'g', LIVE_KEY_HOME, LIVE_KEY_ENTER), LIVE_FETCH);
+	assert_false(live_state_has_page(&live));
+	assert_int_equal(PRESS(&live, &shown, 'g', LIVE_KEY_END, LIVE_KEY_ENTER, 'a'), 0);
+	assert_string_equal(live.message,
+			    "only functions have instructions; Enter or g shows functions");
+	view_clear(&shown);
+}
+
+/* Quotes of JSON are written as ' here. */
+static const char shown_json[] =
+	"[{'function':'fn_00','binary':'/bin/b0','reason':null,'instructions':["
+	"{'offset':'0x10','instruction':'ldr x0, [x1]','file':'/src/a.c','line':7,"
+	"'source':'x = *p;','samples':3000,'share':0.15,'mean':12.5,'p99':90,'memory':3000,"
+	"'branches':0,'mispredicted':0,'levels':{'l1':1000,'dram':2000}},"
+	"{'offset':'0x14','instruction':'b.ne fn_00+0x4','file':'/src/a.c','line':7,"
+	"'source':'x = *p;','samples':50,'share':0.0025,'mean':2,'p99':null,'memory':0,"
+	"'branches':50,'mispredicted':4,'levels':{}},"
+	"{'offset':'0x18','instruction':null,'file':null,'line':null,'source':null,'samples':0}]},"
+	"{'function':null,'binary':'[anon]','reason':'a\\u001b[2J','instructions':["
+	"{'offset':'0x20','instruction':'\\u001b]0;','samples':0}]}]";
+
+static json_object *parse_quoted(const char *text)
+{
+	char json[sizeof(shown_json)];
+
+	snprintf(json, sizeof(json), "%s", text);
+	for (char *c = json; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	return json_tokener_parse(json);
+}
+
+static void instructions_are_shown(void **state)
+{
+	struct live_screen screen = { .width = 80, .height = 24 };
+	struct live_state live;
+	struct view shown;
+
+	(void)state;
+	start_view(&live, &shown);
+	PRESS(&live, &shown, 'a');
+	draw_screen(&screen, &live, &shown, "");
+	assert_line(&screen, 4, "The instructions are being read.");
+	instructions.json = parse_quoted(shown_json);
+	assert_non_null(instructions.json);
+	draw_screen(&screen, &live, &shown, "");
+	assert_line(
+		&screen, 0,
+		"machine: fn_00, since start                                           1-12 of 12");
+	assert_line(&screen, 3, " SHARE     SAMPLES     mean     p99  INSTRUCTION");
+	assert_line(&screen, 4, "function   fn_00");
+	assert_line(&screen, 5, "binary     /bin/b0");
+	assert_line(&screen, 6, "a.c:7  x = *p;");
+	assert_line(&screen, 7, "15.0 %       3,000     12.5      90  ldr x0, [x1]");
+	assert_line(&screen, 8, "                                     dram 67 %  l1 33 %");
+	assert_line(&screen, 9, " 0.2 %          50      2.0          b.ne fn_00+0x4");
+	assert_line(&screen, 10, "                                     mispredicted 8 %");
+	assert_line(&screen, 11, "                                     [at 0x18]");
+	assert_line(&screen, 13, "binary     [anon]");
+	assert_line(&screen, 14, "no text    a?[2J");
+	assert_line(&screen, 15, "                                     ?]0;");
+	assert_line(&screen, 23,
+		    "Esc back  Up Down scroll  ? help  a query again  w period  q quit");
+	screen.width = 40;
+	draw_screen(&screen, &live, &shown, "");
+	assert_line(&screen, 4, " SHARE   mean   p99  INSTRUCTION");
+	assert_line(&screen, 8, "15.0 %   12.5    90  ldr x0, [x1]");
+	assert_line(&screen, 9, "      3,000 samples  dram 67 %  l1 33 %");
+	shown.header.backend = BACKEND_EMULATED;
+	draw_screen(&screen, &live, &shown, "");
+	assert_line(&screen, 4, " SHARE  ~mean  ~p99  INSTRUCTION");
+	json_object_put(instructions.json);
+	instructions.json = NULL;
+	snprintf(instructions.error, sizeof(instructions.error), "not permitted");
+	draw_screen(&screen, &live, &shown, "");
+	assert_line(&screen, 5, "none:      not permitted");
+	instructions.error[0] = 0;
+	live_screen_clear(&screen);
+	view_clear(&shown);
+}
+
+/* The page begins near the instruction with most samples, until a key scrolls. */
+static void heaviest_instruction_is_shown(void **state)
+{
+	struct live_screen screen = { .width = 80, .height = 24 };
+	json_object *function = json_object_new_object(), *lines = json_object_new_array(), *line;
+	struct live_state live;
+	struct view shown;
+	char text[TEXT_SIZE];
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		snprintf(text, sizeof(text), "nop %d", i);
+		line = json_object_new_object();
+		json_object_object_add(line, "instruction", json_object_new_string(text));
+		json_object_object_add(line, "samples", json_object_new_int(i == 60 ? 9 : i == 80));
+		json_object_array_add(lines, line);
+	}
+	json_object_object_add(function, "instructions", lines);
+	start_view(&live, &shown);
+	PRESS(&live, &shown, 'a');
+	draw_screen(&screen, &live, &shown, "");
+	instructions.json = json_object_new_array();
+	json_object_array_add(instructions.json, function);
+	draw_screen(&screen, &live, &shown, "");
+	assert_int_equal(live.scroll, 60 - live.page / 2);
+	live_state_handle_key(&live, LIVE_KEY_HOME, &shown);
+	draw_screen(&screen, &live, &shown, "");
+	assert_int_equal(live.scroll, 0);
+	json_object_put(instructions.json);
+	instructions.json = NULL;
+	live_screen_clear(&screen);
+	view_clear(&shown);
+}
+
 static int set_locale(void **state)
 {
 	(void)state;
@@ -568,6 +710,9 @@ int main(void)
 		cmocka_unit_test(shares_have_colours),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(long_names_wrap),
+		cmocka_unit_test(keys_show_instructions),
+		cmocka_unit_test(instructions_are_shown),
+		cmocka_unit_test(heaviest_instruction_is_shown),
 	};
 
 	return cmocka_run_group_tests(tests, set_locale, NULL);

@@ -295,8 +295,21 @@ static void add_counters(json_object *json, const struct query_row *row)
 	json_object_object_add(json, "levels", levels);
 }
 
+static void add_source(json_object *json, const struct source_line *line,
+		       struct source_text *source)
+{
+	char text[TABLE_CELL_SIZE] = "";
+
+	if (line->line)
+		source_text_get_line(source, line->file, line->line, text, sizeof(text));
+	json_object_object_add(json, "file", make_text_json(line->file));
+	json_object_object_add(json, "line",
+			       line->line ? json_object_new_uint64(line->line) : NULL);
+	json_object_object_add(json, "source", make_text_json(text));
+}
+
 static json_object *make_line_json(const struct listing *listing, const struct listing_line *line,
-				   struct query_row *row)
+				   struct query_row *row, struct source_text *source)
 {
 	json_object *json = json_object_new_object();
 	bool counted = line->row != LISTING_NO_ROW;
@@ -305,9 +318,7 @@ static json_object *make_line_json(const struct listing *listing, const struct l
 		listing->rows->row(listing->rows->ctx, line->row, row);
 	json_object_object_add(json, "offset", make_offset_json(line->offset));
 	json_object_object_add(json, "instruction", make_text_json(line->text));
-	json_object_object_add(json, "file", make_text_json(line->source.file));
-	json_object_object_add(
-		json, "line", line->source.line ? json_object_new_uint64(line->source.line) : NULL);
+	add_source(json, &line->source, source);
 	add_u64(json, "samples", counted ? row->counters.samples : 0);
 	if (!counted)
 		return json;
@@ -317,8 +328,9 @@ static json_object *make_line_json(const struct listing *listing, const struct l
 	return json;
 }
 
-json_object *listing_json(const struct listing *listing)
+json_object *listing_json(const struct listing *listing, bool shared)
 {
+	struct source_text source = { .shared = shared };
 	json_object *array = json_object_new_array();
 	struct query_row *row = malloc(sizeof(*row));
 
@@ -331,10 +343,12 @@ json_object *listing_json(const struct listing *listing)
 		json_object_object_add(json, "build_id", make_text_json(f->build_id));
 		json_object_object_add(json, "reason", make_text_json(f->reason));
 		for (u32 k = 0; k < f->lines; k++)
-			json_object_array_add(lines, make_line_json(listing, &f->line[k], row));
+			json_object_array_add(lines,
+					      make_line_json(listing, &f->line[k], row, &source));
 		json_object_object_add(json, "instructions", lines);
 		json_object_array_add(array, json);
 	}
+	source_text_deinit(&source);
 	free(row);
 	return array;
 }

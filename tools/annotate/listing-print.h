@@ -31,7 +31,12 @@ void listing_print(FILE *out, const struct listing *listing, bool modelled, size
 void listing_format_source(struct source_text *source, const struct source_line *line,
 			   char to[static TABLE_CELL_SIZE]);
 
-/** listing_json() - return the functions as an array */
-json_object *listing_json(const struct listing *listing);
+/**
+ * listing_json() - return the functions as an array
+ * @listing: the functions
+ * @shared: the result is given to other users: it has no text of source files that not all users
+ * may read
+ */
+json_object *listing_json(const struct listing *listing, bool shared);
 
 #endif

@@ -12,8 +12,11 @@
 /* Maximum size of a source file that is read. */
 #define FILE_BYTES_MAX (16U << 20)
 
-/* Read a regular file. The path is from debug data, so it may name a device or a FIFO. */
-static char *file_read(const char *path)
+/*
+ * Read a regular file; with @shared, only one that all users may read. The path is from debug data,
+ * so it may name a device or a FIFO.
+ */
+static char *file_read(const char *path, bool shared)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	char *text = NULL;
@@ -22,7 +25,8 @@ static char *file_read(const char *path)
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_BYTES_MAX)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_BYTES_MAX &&
+	    (!shared || st.st_mode & S_IROTH))
 		text = malloc((size_t)st.st_size + 1);
 	if (text)
 		n = read(fd, text, (size_t)st.st_size);
@@ -41,7 +45,7 @@ void source_text_get_line(struct source_text *source, const char *path, u32 line
 	if (strcmp(path, source->path) != 0) {
 		source_text_deinit(source);
 		snprintf(source->path, sizeof(source->path), "%s", path);
-		source->text = file_read(path);
+		source->text = file_read(path, source->shared);
 	}
 	at = source->text;
 	for (; at && line > 1; line--) {
@@ -57,5 +61,5 @@ void source_text_get_line(struct source_text *source, const char *path, u32 line
 void source_text_deinit(struct source_text *source)
 {
 	free(source->text);
-	*source = (struct source_text){ .text = NULL };
+	*source = (struct source_text){ .shared = source->shared };
 }

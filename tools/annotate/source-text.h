@@ -6,11 +6,14 @@
 #include "codec/env.h"
 
 /**
- * struct source_text - the last file that was read; all zeros at first
+ * struct source_text - the last file that was read; all zeros at first, except @shared
+ * @shared: the lines are given to other users: read only files that all users may read. Debug data
+ * may name any file, such as one with a password
  * @path: path of the file
  * @text: content of the file; NULL if it cannot be read
  */
 struct source_text {
+	bool shared;
 	char path[512];
 	char *text;
 };

@@ -18,18 +18,21 @@ static void add_key(struct query *query, enum query_key key)
 		query->group[query->groups++] = key;
 }
 
-/* Run the query of @loaded over rows that were read. */
-static int rows_select(const char *verb, const char *name, const struct row_set *set,
-		       struct profile_rows *loaded)
+/*
+ * Run the query of @loaded over rows that were read from the profile @name. Return an
+ * &enum verb_exit_status; @ret_error is set on failure.
+ */
+static int rows_select(const char *name, const struct row_set *set, struct profile_rows *loaded,
+		       struct query_error *ret_error)
 {
 	struct query_error error;
 	int r = row_set_query(set, &loaded->query, &loaded->set, &error);
 
-	if (r == -ENOMEM)
-		return message_fail(STATUS_FAILED, "%s: %s", verb, strerror(-r));
-	if (r < 0)
-		return message_fail(r == -ENOENT ? STATUS_STATE : STATUS_USAGE, "%s: %s: %s", verb,
-				    name, error.text);
+	if (r < 0) {
+		snprintf(ret_error->text, sizeof(ret_error->text), "%.100s: %.400s", name,
+			 r == -ENOMEM ? strerror(-r) : error.text);
+		return r == -ENOMEM ? STATUS_FAILED : r == -ENOENT ? STATUS_STATE : STATUS_USAGE;
+	}
 	loaded->rows = row_set_rows(&loaded->set);
 	loaded->header = set->header;
 	loaded->brief = set->brief;
@@ -72,6 +75,7 @@ static int load_recording(const char *verb, const struct options *options,
 static int load_saved(const char *verb, const struct options *options, bool split_ops,
 		      struct profile_rows *loaded)
 {
+	struct query_error error;
 	struct row_set set;
 	int status;
 
@@ -88,9 +92,9 @@ static int load_saved(const char *verb, const struct options *options, bool spli
 		return status;
 	if (split_ops && query_groups_by(&set.query, QUERY_OP))
 		add_key(&loaded->query, QUERY_OP);
-	status = rows_select(verb, options->input, &set, loaded);
+	status = rows_select(options->input, &set, loaded, &error);
 	row_set_clear(&set);
-	return status;
+	return status ? message_fail(status, "%s: %s", verb, error.text) : STATUS_OK;
 }
 
 /* ---- The history on disk -------------------------------------------------------- */
@@ -190,6 +194,7 @@ static void history_describe(json_object *covered, struct profile_rows *loaded)
 static int history_read(const char *verb, json_object *reply, const struct query *keys,
 			struct profile_rows *loaded)
 {
+	struct query_error error;
 	struct row_set set;
 	int r = row_set_from_history(reply, keys, &set), status;
 
@@ -202,13 +207,16 @@ static int history_read(const char *verb, json_object *reply, const struct query
 		loaded->query.select.container = NULL;
 	if (is_path(loaded->query.select.program))
 		loaded->query.select.program = NULL;
-	if (set.rows)
-		status = rows_select(verb, "the history on disk", &set, loaded);
+	if (set.rows) {
+		status = rows_select("the history on disk", &set, loaded, &error);
+	} else {
+		status = STATUS_STATE;
+		snprintf(error.text, sizeof(error.text),
+			 "the history has no samples of this selection in this time");
+	}
+	if (status)
+		status = message_fail(status, "%s: %s", verb, error.text);
 	else
-		status = message_fail(
-			STATUS_STATE,
-			"%s: the history has no samples of this selection in this time", verb);
-	if (!status)
 		history_describe(json_object_array_get_idx(reply, 2), loaded);
 	row_set_clear(&set);
 	return status;
@@ -234,7 +242,7 @@ static int load_history(const char *verb, struct profile_rows *loaded)
 
 /* ---- The daemon's profile ------------------------------------------------------- */
 
-static int live_read(const char *verb, const char *text, struct profile_rows *loaded)
+static int live_read(const char *text, struct profile_rows *loaded, struct query_error *ret_error)
 {
 	json_object *json = json_tokener_parse(text);
 	struct view_header header = loaded->header;
@@ -243,48 +251,62 @@ static int live_read(const char *verb, const char *text, struct profile_rows *lo
 	int r = row_set_read(json, &set, &error), status;
 
 	json_object_put(json);
-	if (r < 0)
-		return message_fail(STATUS_FAILED,
-				    "%s: the reply to Query: %s; install speprof and speprofd of "
-				    "the same version",
-				    verb, r == -EBADMSG ? error.text : strerror(-r));
+	if (r < 0) {
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			 "the reply to Query: %s; install speprof and speprofd of the same version",
+			 r == -EBADMSG ? error.text : strerror(-r));
+		return STATUS_FAILED;
+	}
 	/* The daemon has selected the rows. */
 	loaded->query.select = (struct query_select){ NULL, NULL, NULL, NULL };
-	status = rows_select(verb, "the daemon's profile", &set, loaded);
+	status = rows_select("the daemon's profile", &set, loaded, ret_error);
 	loaded->header = header;
 	row_set_clear(&set);
+	return status;
+}
+
+int profile_rows_load_bus(struct bus_connection *bus, const struct query *query,
+			  struct profile_rows *ret_rows, struct query_error *ret_error)
+{
+	struct query detailed = *query;
+	char *text = NULL;
+	int status;
+
+	*ret_rows = (struct profile_rows){ .query = *query };
+	*ret_error = (struct query_error){ "" };
+	/* Each function has the line of its heaviest part. */
+	if (query_groups_by(&detailed, QUERY_FUNCTION))
+		add_key(&detailed, QUERY_LINE);
+	detailed.limit = BUS_ROWS_MAX;
+	status = bus_run_query(bus, &detailed, &ret_rows->header, &text);
+	if (!status)
+		status = live_read(text, ret_rows, ret_error);
+	free(text);
 	return status;
 }
 
 static int load_live(const char *verb, const struct options *options, bool split_ops,
 		     struct profile_rows *loaded)
 {
-	struct query detailed;
+	struct query query;
+	struct query_error error = { "" };
 	struct bus_connection *bus;
-	char *text = NULL;
 	int status;
 
 	if (split_ops && loaded->query.period == VIEW_SPAN_START)
 		add_key(&loaded->query, QUERY_OP);
-	detailed = loaded->query;
-	/* Each function has the line of its heaviest part. */
-	if (query_groups_by(&detailed, QUERY_FUNCTION))
-		add_key(&detailed, QUERY_LINE);
-	detailed.limit = BUS_ROWS_MAX;
+	query = loaded->query;
 	status = bus_new(&bus);
 	if (status)
 		return status;
 	/* Addresses need the right read-raw. */
-	if (query_groups_by(&detailed, QUERY_INSTRUCTION))
+	if (query_groups_by(&query, QUERY_INSTRUCTION))
 		bus_allow_password(bus);
 	status = live_session_choose(verb, bus, options, true);
 	if (!status)
-		status = bus_run_query(bus, &detailed, &loaded->header, &text);
+		status = profile_rows_load_bus(bus, &query, loaded, &error);
 	bus_free(bus);
-	if (!status)
-		status = live_read(verb, text, loaded);
-	free(text);
-	return status;
+	return *error.text ? message_fail(status, "%s: %s", verb, error.text) : status;
 }
 
 int profile_rows_load(const char *verb, const struct options *options, const struct query *query,

@@ -6,6 +6,7 @@
 #ifndef SPEPROF_PROFILE_ROWS_H
 #define SPEPROF_PROFILE_ROWS_H
 
+#include "bus.h"
 #include "input.h"
 #include "row-set.h"
 
@@ -45,6 +46,20 @@ struct profile_rows {
  */
 int profile_rows_load(const char *verb, const struct options *options, const struct query *query,
 		      bool split_ops, struct profile_rows *ret_rows);
+
+/**
+ * profile_rows_load_bus() - run a query over what the daemon has counted
+ * @bus: a connection of bus_new(); bus_use_session() has selected the session
+ * @query: the query, which query_check() has accepted
+ * @ret_rows: the rows; call profile_rows_deinit(), also on failure
+ * @ret_error: why the reply cannot be used; "" if the call failed: the error is then that of @bus
+ *
+ * It prints nothing, and blocks until the daemon replies. The rows have no symbols.
+ *
+ * Return: &enum verb_exit_status. STATUS_STATE if the query selects nothing.
+ */
+int profile_rows_load_bus(struct bus_connection *bus, const struct query *query,
+			  struct profile_rows *ret_rows, struct query_error *ret_error);
 
 /**
  * profile_rows_line() - get the source line of the heaviest part of a row

@@ -8,12 +8,18 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "annotate/annotation.h"
+#include "annotate/listing-print.h"
 #include "lib/bus-message.h"
 #include "lib/exit-status.h"
 #include "lib/session-list.h"
 
+/* Bytes of the glob of a name of a row: each byte may need a backslash; then "*" and a NUL. */
+#define GLOB_SIZE (2 * sizeof(((struct view_row *)NULL)->function) + 2)
+
 /**
  * struct live_feed - the thread and what it shares
+ * @folders: where the files with instructions are searched
  * @lock: protects the fields below it
  * @query: the next query, if @queried is set
  * @reply: the last reply, if @replied is set
@@ -22,6 +28,7 @@
  */
 struct live_feed {
 	struct bus_connection *bus;
+	const struct symbol_folders *folders;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -39,6 +46,7 @@ void live_reply_clear(struct live_reply *reply)
 	view_clear(&reply->view);
 	json_object_put(reply->sessions);
 	json_object_put(reply->histograms);
+	json_object_put(reply->instructions);
 	*reply = (struct live_reply){ 0 };
 }
 
@@ -100,9 +108,59 @@ static void feed_query_histograms(struct bus_connection *bus, const struct live_
 			 bus_get_error(bus));
 }
 
-static void feed_run_query(struct bus_connection *bus, const struct live_query *query,
+/*
+ * Write a glob that matches only @name. Rows truncate names at @size bytes, so a glob of a name
+ * that may be truncated ends in "*".
+ */
+static const char *write_glob(const char *name, size_t size, char ret[static GLOB_SIZE])
+{
+	/* Names are truncated before a character, which has up to 4 bytes. */
+	bool truncated = strlen(name) + 4 >= size;
+	char *to = ret;
+
+	for (const char *c = name; *c; c++) {
+		if (strchr("*?[\\", *c))
+			*to++ = '\\';
+		*to++ = *c;
+	}
+	if (truncated)
+		*to++ = '*';
+	*to = '\0';
+	return *ret ? ret : NULL;
+}
+
+static void feed_query_instructions(struct live_feed *feed, const struct live_query *query,
+				    struct live_reply *reply)
+{
+	const struct view_row *row = &query->row;
+	char container[GLOB_SIZE], program[GLOB_SIZE], binary[GLOB_SIZE], function[GLOB_SIZE];
+	const struct query_select select = {
+		.container = write_glob(row->container, sizeof(row->container), container),
+		.program = write_glob(row->process, sizeof(row->process), program),
+		.binary = write_glob(row->binary, sizeof(row->binary), binary),
+		.function = write_glob(row->function, sizeof(row->function), function),
+	};
+	struct query_error error = { "" };
+	struct annotation annotation;
+	int status = bus_use_session(feed->bus, query->session);
+
+	if (!status) {
+		status = annotation_load_bus(feed->bus, query->period, &select, feed->folders,
+					     &annotation, &error);
+		if (!status)
+			reply->instructions = listing_json(&annotation.listing, false);
+		annotation_deinit(&annotation);
+	}
+	if (status)
+		snprintf(reply->instructions_error, sizeof(reply->instructions_error), "%s",
+			 *error.text ? error.text : bus_get_error(feed->bus));
+}
+
+static void feed_run_query(struct live_feed *feed, const struct live_query *query,
 			   struct live_reply *reply)
 {
+	struct bus_connection *bus = feed->bus;
+
 	*reply = (struct live_reply){ .id = query->id };
 	reply->status = bus_get_session_view(bus, query->session, query->period, query->group,
 					     query->sort, BUS_ROWS_MAX, &reply->view);
@@ -114,6 +172,8 @@ static void feed_run_query(struct bus_connection *bus, const struct live_query *
 		reply->sessions = NULL;
 	if (query->histograms)
 		feed_query_histograms(bus, query, reply);
+	if (query->instructions)
+		feed_query_instructions(feed, query, reply);
 }
 
 static void feed_publish(struct live_feed *feed, const struct live_reply *reply)
@@ -141,7 +201,7 @@ static void *feed_run_thread(void *arg)
 		feed->queried = false;
 		feed->busy = true;
 		pthread_mutex_unlock(&feed->lock);
-		feed_run_query(feed->bus, &query, &reply);
+		feed_run_query(feed, &query, &reply);
 		pthread_mutex_lock(&feed->lock);
 		feed->busy = false;
 		feed_publish(feed, &reply);
@@ -150,7 +210,8 @@ static void *feed_run_thread(void *arg)
 	return NULL;
 }
 
-int live_feed_new(struct bus_connection *bus, struct live_feed **ret_feed)
+int live_feed_new(struct bus_connection *bus, const struct symbol_folders *folders,
+		  struct live_feed **ret_feed)
 {
 	struct live_feed *feed = calloc(1, sizeof(*feed));
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
@@ -160,6 +221,7 @@ int live_feed_new(struct bus_connection *bus, struct live_feed **ret_feed)
 	if (!feed)
 		return -ENOMEM;
 	feed->bus = bus;
+	feed->folders = folders;
 	pthread_mutex_init(&feed->lock, NULL);
 	pthread_cond_init(&feed->changed, NULL);
 	feed->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -10,6 +10,7 @@
 
 #include "lib/bus.h"
 #include "live-state.h"
+#include "symbols/symbol-folders.h"
 
 /**
  * struct live_query - what to query
@@ -20,7 +21,8 @@
  * @sessions: whether to query the sessions, too
  * @histograms: whether to query the histograms of @row, too
  * @histograms_period: the period of the histograms
- * @row: a row of @group, for the histograms
+ * @instructions: whether to query the instructions of the function of @row, too
+ * @row: a row of @group, for the histograms and the instructions
  */
 struct live_query {
 	u64 id;
@@ -31,6 +33,7 @@ struct live_query {
 	bool sessions;
 	bool histograms;
 	enum view_span histograms_period;
+	bool instructions;
 	struct view_row row;
 };
 
@@ -43,6 +46,8 @@ struct live_query {
  * @sessions: an array with an object for each session; NULL: not queried, or an error
  * @histograms: the histograms; NULL: not queried, or an error
  * @histograms_error: why there are no histograms; "": there are, or they were not queried
+ * @instructions: an array of listing_json(); NULL: not queried, or an error
+ * @instructions_error: why there are no instructions; "": there are, or they were not queried
  */
 struct live_reply {
 	u64 id;
@@ -52,6 +57,8 @@ struct live_reply {
 	json_object *sessions;
 	json_object *histograms;
 	char histograms_error[512];
+	json_object *instructions;
+	char instructions_error[512];
 };
 
 struct live_feed;
@@ -59,11 +66,13 @@ struct live_feed;
 /**
  * live_feed_new() - start the thread
  * @bus: a quiet connection, which belongs to the feed from now on
+ * @folders: where the files with instructions are searched; borrowed for the rest of the process
  * @ret_feed: freed by live_feed_free()
  *
  * Return: 0; on failure a negative errno, and the caller still owns @bus.
  */
-int live_feed_new(struct bus_connection *bus, struct live_feed **ret_feed);
+int live_feed_new(struct bus_connection *bus, const struct symbol_folders *folders,
+		  struct live_feed **ret_feed);
 
 /**
  * live_feed_free() - end the thread

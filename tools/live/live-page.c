@@ -44,6 +44,7 @@ void live_page_add_help(struct live_page *page)
 		{ "Enter Right", "show what a row consists of" },
 		{ "Esc Left", "back, or to wider rows" },
 		{ "i", "details of a row" },
+		{ "a", "instructions of a function" },
 		{ "/ n N", "search names; next, previous" },
 		{ "f", "filter rows; empty: all" },
 		{ "s", "menu: sort order" },
@@ -261,4 +262,209 @@ void live_page_add_details(struct live_page *page, const struct view_row *row,
 	add_counts(page, width, "Loads and stores served by", &levels, row->memory);
 	add_counts(page, width, "Events", &events, row->samples);
 	add_histograms(page, width, histograms);
+}
+
+/* ---- Instructions ---------------------------------------------------------------- */
+
+/*
+ * Columns of the numbers before an instruction: share, samples, mean and 99th percentile of the
+ * latency. They have space for "100 %", 10^8 samples with commas, and 10^6 cycles.
+ */
+#define SHARE_WIDTH   6
+#define SAMPLES_WIDTH 11
+#define MEAN_WIDTH    8
+#define P99_WIDTH     7
+/* Below this width, in columns, the samples are in the line after the instruction. */
+#define NARROW_WIDTH 60
+/*
+ * Maximum number of instructions of a page. With the lines of the source and of the levels, it has
+ * at most UINT16_MAX lines.
+ */
+#define PAGE_INSTRUCTIONS_MAX 20000
+
+/** struct instruction_cells - the texts of an instruction's columns */
+struct instruction_cells {
+	char share[TEXT_NUMBER_SIZE];
+	char samples[TEXT_NUMBER_SIZE];
+	char mean[TEXT_NUMBER_SIZE];
+	char p99[TEXT_NUMBER_SIZE];
+	const char *text;
+};
+
+static void write_cells(const struct instruction_cells *cells, u32 width,
+			char ret[static LIVE_LINE_SIZE])
+{
+	if (width < NARROW_WIDTH)
+		snprintf(ret, LIVE_LINE_SIZE, "%*s %*s %*s  %s", SHARE_WIDTH, cells->share,
+			 MEAN_WIDTH - 2, cells->mean, P99_WIDTH - 2, cells->p99, cells->text);
+	else
+		snprintf(ret, LIVE_LINE_SIZE, "%*s %*s %*s %*s  %s", SHARE_WIDTH, cells->share,
+			 SAMPLES_WIDTH, cells->samples, MEAN_WIDTH, cells->mean, P99_WIDTH,
+			 cells->p99, cells->text);
+}
+
+void live_page_write_heading(bool modelled, u32 width, char ret[static LIVE_LINE_SIZE])
+{
+	struct instruction_cells cells = { .share = "SHARE",
+					   .samples = "SAMPLES",
+					   .text = "INSTRUCTION" };
+
+	snprintf(cells.mean, sizeof(cells.mean), "%smean", modelled ? "~" : "");
+	snprintf(cells.p99, sizeof(cells.p99), "%sp99", modelled ? "~" : "");
+	write_cells(&cells, width, ret);
+}
+
+/*
+ * Write the share of each level in the accesses of an instruction, the most frequent first. Return
+ * the number of bytes written.
+ */
+static size_t write_levels(json_object *instruction, char *ret, size_t size)
+{
+	json_object *levels = json_get(instruction, "levels");
+	u64 level[SPE_LEVELS], memory = json_number(instruction, "memory");
+	char share[TEXT_NUMBER_SIZE];
+	size_t used = 0;
+
+	*ret = '\0';
+	for (u32 i = 0; i < SPE_LEVELS; i++)
+		level[i] = json_number(levels, get_level_name(i));
+	for (;;) {
+		u32 most = 0;
+
+		for (u32 i = 1; i < SPE_LEVELS; i++)
+			most = level[i] > level[most] ? i : most;
+		if (!level[most] || used >= size)
+			break;
+		used += (size_t)snprintf(ret + used, size - used, "  %s %s", get_level_name(most),
+					 text_format_percent_whole(share, level[most], memory));
+		level[most] = 0;
+	}
+	return used < size ? used : size - 1;
+}
+
+/* Append a line with the levels and mispredictions of an instruction, if it has some. */
+static void add_levels(struct live_page *page, json_object *instruction, u32 width)
+{
+	bool narrow = width < NARROW_WIDTH;
+	u64 branches = json_number(instruction, "branches");
+	char text[LIVE_LINE_SIZE] = "", number[TEXT_NUMBER_SIZE];
+	size_t used = 0;
+
+	if (narrow)
+		used = (size_t)snprintf(
+			text, sizeof(text), "  %s samples",
+			text_format_count(number, json_number(instruction, "samples")));
+	used += write_levels(instruction, text + used, sizeof(text) - used);
+	if (branches)
+		snprintf(text + used, sizeof(text) - used, "  mispredicted %s",
+			 text_format_percent_whole(number, json_number(instruction, "mispredicted"),
+						   branches));
+	if (*text)
+		page_add_line(page, TERM_FAINT, "%*s%s",
+			      narrow ? SHARE_WIDTH - 2 :
+				       SHARE_WIDTH + SAMPLES_WIDTH + MEAN_WIDTH + P99_WIDTH + 3,
+			      "", text);
+}
+
+static double get_double(json_object *json, const char *key)
+{
+	return json_object_get_double(json_get(json, key));
+}
+
+static void add_instruction(struct live_page *page, json_object *instruction, u64 whole, u32 width)
+{
+	u64 samples = json_number(instruction, "samples");
+	struct instruction_cells cells = { .text = json_text(instruction, "instruction") };
+	double part = whole ? (double)samples / (double)whole : 0;
+	char line[LIVE_LINE_SIZE], offset[64];
+
+	if (!*cells.text) {
+		snprintf(offset, sizeof(offset), "[at %s]", json_text(instruction, "offset"));
+		cells.text = offset;
+	}
+	if (samples) {
+		snprintf(cells.share, sizeof(cells.share), "%.1f %%",
+			 100 * get_double(instruction, "share"));
+		text_format_count(cells.samples, samples);
+		if (json_get(instruction, "mean"))
+			snprintf(cells.mean, sizeof(cells.mean), "%.1f",
+				 get_double(instruction, "mean"));
+		if (json_get(instruction, "p99"))
+			snprintf(cells.p99, sizeof(cells.p99), "%.0f",
+				 get_double(instruction, "p99"));
+	}
+	write_cells(&cells, width, line);
+	page_add_line(page,
+		      part >= 0.2  ? TERM_HOT :
+		      part >= 0.05 ? TERM_WARM :
+				     TERM_PLAIN,
+		      "%s", line);
+	if (samples)
+		add_levels(page, instruction, width);
+}
+
+static void add_source_line(struct live_page *page, json_object *instruction)
+{
+	const char *file = json_text(instruction, "file"), *slash = strrchr(file, '/');
+
+	page_add_line(page, TERM_STRONG, "%.60s:%llu  %.160s", slash ? slash + 1 : file,
+		      (unsigned long long)json_number(instruction, "line"),
+		      json_text(instruction, "source"));
+}
+
+static bool have_same_line(json_object *a, json_object *b)
+{
+	return json_number(a, "line") == json_number(b, "line") &&
+	       !strcmp(json_text(a, "file"), json_text(b, "file"));
+}
+
+/* Append the instructions of a function. Return the largest number of samples of one. */
+static void add_function(struct live_page *page, json_object *function, u32 width, u64 *most)
+{
+	json_object *lines = json_get(function, "instructions"), *previous = NULL;
+	size_t count = json_object_array_length(lines);
+	u64 whole = 0, samples;
+
+	for (size_t i = 0; i < count; i++)
+		whole += json_number(json_object_array_get_idx(lines, i), "samples");
+	add_name(page, width, "function", json_text(function, "function"));
+	add_name(page, width, "binary", json_text(function, "binary"));
+	add_name(page, width, "no text", json_text(function, "reason"));
+	for (size_t i = 0; i < count && i < PAGE_INSTRUCTIONS_MAX; i++) {
+		json_object *line = json_object_array_get_idx(lines, i);
+
+		if (json_number(line, "line") && (!previous || !have_same_line(line, previous)))
+			add_source_line(page, line);
+		previous = line;
+		samples = json_number(line, "samples");
+		if (samples > *most) {
+			*most = samples;
+			page->heaviest = page->count;
+		}
+		add_instruction(page, line, whole, width);
+	}
+	if (count > PAGE_INSTRUCTIONS_MAX)
+		page_add_line(page, TERM_WARN, "%zu more; see \"speprof annotate\".",
+			      count - PAGE_INSTRUCTIONS_MAX);
+}
+
+void live_page_add_instructions(struct live_page *page,
+				const struct live_instructions *instructions, u32 width)
+{
+	u64 most = 0;
+
+	if (*instructions->error) {
+		add_name(page, width, "none:", instructions->error);
+		page_add_line(page, TERM_FAINT, "%s", "a queries them again.");
+		return;
+	}
+	if (!instructions->json) {
+		page_add_line(page, TERM_FAINT, "%s", "The instructions are being read.");
+		return;
+	}
+	for (size_t i = 0; i < json_object_array_length(instructions->json); i++) {
+		if (i)
+			page_add_line(page, TERM_PLAIN, "%s", "");
+		add_function(page, json_object_array_get_idx(instructions->json, i), width, &most);
+	}
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pages of text in the live view: the help, and the details of a row */
+/*
+ * Pages of text in the live view: the help, the details of a row, and the instructions of a
+ * function.
+ */
 #ifndef SPEPROF_LIVE_PAGE_H
 #define SPEPROF_LIVE_PAGE_H
 
@@ -17,11 +20,16 @@ struct live_line {
 	char text[LIVE_LINE_SIZE];
 };
 
-/** struct live_page - a page; @line has @count lines, and space for @capacity lines */
+/**
+ * struct live_page - a page
+ * @line: @count lines, with space for @capacity lines
+ * @heaviest: number of the line of the instruction with most samples; 0 if there is none
+ */
 struct live_page {
 	struct live_line *line;
 	u32 count;
 	u32 capacity;
+	u32 heaviest;
 };
 
 /**
@@ -34,6 +42,16 @@ struct live_histograms {
 	json_object *json;
 	char error[512];
 	enum view_span period;
+};
+
+/**
+ * struct live_instructions - the instructions of a function
+ * @json: an array of listing_json(); NULL: not received yet, or refused
+ * @error: why there are no instructions; "": there are, or none were received yet
+ */
+struct live_instructions {
+	json_object *json;
+	char error[512];
 };
 
 /** live_page_add_help() - append the keys of the live view to @page */
@@ -50,6 +68,22 @@ void live_page_add_help(struct live_page *page);
 void live_page_add_details(struct live_page *page, const struct view_row *row,
 			   const struct view_header *header,
 			   const struct live_histograms *histograms, u32 period, u32 width);
+
+/**
+ * live_page_add_instructions() - append the source and the instructions of a function to @page
+ * @instructions: the instructions
+ * @width: columns of the page. Below 60, the samples are in the line after an instruction
+ */
+void live_page_add_instructions(struct live_page *page,
+				const struct live_instructions *instructions, u32 width);
+
+/**
+ * live_page_write_heading() - write the heading of the instructions
+ * @modelled: whether an emulated SPU models latencies and levels
+ * @width: columns of the page
+ * @ret: the heading, LIVE_LINE_SIZE bytes
+ */
+void live_page_write_heading(bool modelled, u32 width, char ret[static LIVE_LINE_SIZE]);
 
 /** live_page_clear() - free the lines */
 void live_page_clear(struct live_page *page);

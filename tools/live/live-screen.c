@@ -167,6 +167,9 @@ static void draw_title(struct live_screen *screen, const struct live_state *stat
 	left = width > right ? width - right : 0;
 	if (state->overlay == LIVE_HELP)
 		snprintf(what, sizeof(what), "keys of the live view");
+	else if (level->annotated)
+		snprintf(what, sizeof(what), "%s, %s", level->chosen.function,
+			 live_period_name(live_get_counted_period(state)));
 	else if (level->detail)
 		snprintf(what, sizeof(what), "details, %s", live_period_name(state->period));
 	else
@@ -233,19 +236,22 @@ static void draw_header(struct live_screen *screen, const struct view_header *he
 
 static const char *const *get_hints(const struct live_state *state)
 {
-	static const char *const rows[] = { "? help",	 "Enter down", "Esc up",  "/ search",
-					    "f filter",	 "s sort",     "g group", "w period",
-					    "S session", "i details",  "p pause", "q quit",
-					    NULL };
+	static const char *const rows[] = { "? help",	 "Enter down", "Esc up",	 "/ search",
+					    "f filter",	 "s sort",     "g group",	 "w period",
+					    "S session", "i details",  "a instructions", "p pause",
+					    "q quit",	 NULL };
 	static const char *const menu[] = { "Enter choose", "Esc close", "Up Down move", NULL };
 	static const char *const page[] = { "Esc back", "Up Down scroll", "? help", "q quit",
 					    NULL };
+	static const char *const code[] = { "Esc back", "Up Down scroll", "? help", "a query again",
+					    "w period", "q quit",	  NULL };
 	static const char *const help[] = { "Esc back", "Up Down scroll", NULL };
 
-	return live_state_has_menu(state)  ? menu :
-	       state->overlay == LIVE_HELP ? help :
-	       live_state_has_page(state)  ? page :
-					     rows;
+	return live_state_has_menu(state)		    ? menu :
+	       state->overlay == LIVE_HELP		    ? help :
+	       !live_state_has_page(state)		    ? rows :
+	       live_state_get_level_const(state)->annotated ? code :
+							      page;
 }
 
 static void write_hints(const struct live_state *state, u32 width, char *ret, size_t size)
@@ -514,9 +520,43 @@ static void draw_menu(struct live_screen *screen, const struct live_state *state
 				"The sessions are being queried.");
 }
 
-static void draw_page(struct live_screen *screen, const struct live_page *page, u32 first,
-		      const struct screen_geometry *g)
+/* Make the page that is shown instead of rows. */
+static void fill_page(const struct live_screen *screen, const struct live_content *content,
+		      struct live_page *page)
 {
+	const struct live_level *level = live_state_get_level_const(content->state);
+	u32 width = get_screen_width(screen);
+
+	if (content->state->overlay == LIVE_HELP)
+		live_page_add_help(page);
+	else if (level->annotated)
+		live_page_add_instructions(page, content->instructions, width);
+	else
+		live_page_add_details(page, &level->chosen, content->header, content->histograms,
+				      content->state->period, width);
+}
+
+/* Show the instruction with most samples in the middle of the page, once it is known. */
+static void seek_heaviest_line(struct live_state *state, const struct live_page *page, u32 lines)
+{
+	if (!state->seeks || state->overlay != LIVE_NO_OVERLAY || !page->heaviest)
+		return;
+	state->scroll = page->heaviest > lines / 2 ? page->heaviest - lines / 2 : 0;
+	state->seeks = false;
+}
+
+static void draw_page(struct live_screen *screen, const struct live_content *content,
+		      const struct live_page *page, u32 first, const struct screen_geometry *g)
+{
+	const struct live_state *state = content->state;
+	char heading[LIVE_LINE_SIZE];
+
+	if (state->overlay != LIVE_HELP && live_state_get_level_const(state)->annotated) {
+		live_page_write_heading(content->header->backend == BACKEND_EMULATED,
+					get_screen_width(screen), heading);
+		screen_add_span(screen, g->heading, 0, get_screen_width(screen), TERM_STRONG, false,
+				heading);
+	}
 	for (u32 i = first; i < page->count && i < first + g->page; i++)
 		screen_add_span(screen, g->body + i - first, 0, get_screen_width(screen),
 				page->line[i].ink, false, page->line[i].text);
@@ -534,15 +574,13 @@ void live_screen_draw(struct live_screen *screen, const struct live_content *con
 	screen->cursor = UINT32_MAX;
 	if (!screen->width || !screen->height)
 		return;
-	if (state->overlay == LIVE_HELP)
-		live_page_add_help(&page);
-	else if (live_state_has_page(state))
-		live_page_add_details(&page, &level->chosen, content->header, content->histograms,
-				      state->period, get_screen_width(screen));
-	if (live_state_has_page(state))
+	if (live_state_has_page(state)) {
+		fill_page(screen, content, &page);
+		seek_heaviest_line(state, &page, g.page);
 		count = page.count;
-	else if (live_state_has_menu(state))
+	} else if (live_state_has_menu(state)) {
 		count = live_menu_count_items(state);
+	}
 	live_state_scroll_to_cursor(state, g.page, count);
 	first = live_state_has_page(state) || live_state_has_menu(state) ? state->scroll :
 									   level->first;
@@ -552,7 +590,7 @@ void live_screen_draw(struct live_screen *screen, const struct live_content *con
 	if (live_state_has_menu(state))
 		draw_menu(screen, state, &g);
 	else if (live_state_has_page(state))
-		draw_page(screen, &page, first, &g);
+		draw_page(screen, content, &page, first, &g);
 	else
 		draw_rows(screen, content, &g);
 	draw_hints(screen, content);

@@ -43,6 +43,7 @@ struct live_screen {
  * @header: the header of the last reply
  * @rows: the selected rows
  * @histograms: histograms for the details of a row
+ * @instructions: instructions of the chosen function
  * @fault: why the shown data is outdated; "": it is not
  * @loading: whether there is no reply yet for these rows
  * @known_share: known shares, from --truth options
@@ -53,6 +54,7 @@ struct live_content {
 	const struct view_header *header;
 	const struct view *rows;
 	const struct live_histograms *histograms;
+	const struct live_instructions *instructions;
 	const char *fault;
 	bool loading;
 	const struct known_share *known_share;

@@ -38,6 +38,11 @@ void live_state_init(struct live_state *state, enum view_group group, enum view_
 	limit_sort_to_period(state);
 }
 
+u32 live_get_counted_period(const struct live_state *state)
+{
+	return 1 + get_view_span(state->period);
+}
+
 const char *live_period_name(u32 period)
 {
 	static const char *const names[LIVE_PERIODS] = {
@@ -272,6 +277,7 @@ static void level_set_group(struct live_level *level, enum view_group group)
 	level->first = 0;
 	level->is_chosen = false;
 	level->detail = false;
+	level->annotated = false;
 }
 
 /*
@@ -375,6 +381,40 @@ static void search_row(struct live_state *state, const struct view *rows, bool b
 	snprintf(state->message, sizeof(state->message), "no row contains \"%s\"", state->search);
 }
 
+/* Show a page about the chosen row: its instructions if @annotated is true, else its details. */
+static u32 page_open(struct live_state *state, bool annotated)
+{
+	struct live_level *level = live_state_get_level(state);
+
+	level[1] = *level;
+	level[1].detail = true;
+	level[1].annotated = annotated;
+	level[1].is_chosen = true;
+	state->levels++;
+	state->scroll = 0;
+	state->seeks = annotated;
+	return annotated ? LIVE_ANNOTATE : LIVE_HISTOGRAMS;
+}
+
+/* Show the instructions of the chosen function. If they are shown already, query them again. */
+static u32 level_annotate(struct live_state *state, const struct view *rows)
+{
+	struct live_level *level = live_state_get_level(state);
+
+	if (level->annotated)
+		return LIVE_ANNOTATE;
+	if (level->group != VIEW_FUNCTION && level->group != VIEW_LINE) {
+		snprintf(state->message, sizeof(state->message),
+			 "only functions have instructions; Enter or g shows functions");
+		return 0;
+	}
+	if ((!level->detail && level->cursor >= rows->count) || state->levels == LIVE_LEVELS_MAX)
+		return 0;
+	if (!level->detail)
+		choose_row(state, level->cursor, rows);
+	return page_open(state, true);
+}
+
 /* Show the rows that the chosen row consists of; @detail: show its details instead. */
 static u32 level_descend(struct live_state *state, const struct view *rows, bool detail)
 {
@@ -398,20 +438,12 @@ static u32 level_descend(struct live_state *state, const struct view *rows, bool
 	if (level->detail || level->cursor >= rows->count || state->levels == LIVE_LEVELS_MAX)
 		return 0;
 	choose_row(state, level->cursor, rows);
+	if (detail || parts[level->group].group == VIEW_GROUPS)
+		return page_open(state, false);
 	*below = (struct live_level){ .fixed = level->fixed | parts[level->group].fixed,
 				      .group = parts[level->group].group,
 				      .names = level->chosen };
 	state->levels++;
-	state->scroll = 0;
-	if (detail || below->group == VIEW_GROUPS) {
-		below->group = level->group;
-		below->fixed = level->fixed;
-		below->names = level->names;
-		below->detail = true;
-		below->chosen = level->chosen;
-		below->is_chosen = true;
-		return LIVE_HISTOGRAMS;
-	}
 	limit_sort_to_period(state);
 	return LIVE_FETCH;
 }
@@ -520,6 +552,7 @@ static u32 page_handle_key(struct live_state *state, u32 key)
 	if (to == UINT32_MAX)
 		return UINT32_MAX;
 	state->scroll = to;
+	state->seeks = false;
 	return 0;
 }
 
@@ -578,6 +611,8 @@ static u32 rows_handle_key(struct live_state *state, u32 key, const struct view 
 		return level_descend(state, rows, false);
 	case 'i':
 		return level_descend(state, rows, true);
+	case 'a':
+		return level_annotate(state, rows);
 	case LIVE_KEY_ESCAPE:
 	case LIVE_KEY_BACKSPACE:
 	case LIVE_KEY_LEFT:

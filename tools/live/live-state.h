@@ -33,6 +33,7 @@ enum live_effect {
 	LIVE_SELECT = 1 << 2, /* select rows from the last reply again */
 	LIVE_SESSIONS = 1 << 3, /* query the names of sessions */
 	LIVE_HISTOGRAMS = 1 << 4, /* query the histograms of the chosen row */
+	LIVE_ANNOTATE = 1 << 5, /* query the instructions of the chosen function */
 };
 
 /* Numbers of periods: the last interval, then those of &enum view_span. */
@@ -49,9 +50,10 @@ enum live_fixed_names {
 };
 
 /**
- * struct live_level - a list of rows, or the details of one row
+ * struct live_level - a list of rows, or a page about one row
  * @group: what a row represents
- * @detail: whether the details of @chosen are shown instead of the rows
+ * @detail: whether a page about @chosen is shown instead of the rows: its details, or, if
+ *	@annotated is set, the instructions of its function
  * @fixed: &enum live_fixed_names, the names that the rows of this level have in common
  * @names: a row with these names
  * @chosen: the last chosen row
@@ -62,6 +64,7 @@ enum live_fixed_names {
 struct live_level {
 	enum view_group group;
 	bool detail;
+	bool annotated;
 	u32 fixed;
 	struct view_row names;
 	struct view_row chosen;
@@ -71,9 +74,10 @@ struct live_level {
 };
 
 /*
- * Maximum number of levels: container, program, function, line, details, and one more for a binary.
+ * Maximum number of levels: container, program, function, line, details, instructions, and one more
+ * for a binary.
  */
-#define LIVE_LEVELS_MAX 6
+#define LIVE_LEVELS_MAX 7
 
 /** enum live_overlay - what is shown instead of the rows or in the last line */
 enum live_overlay {
@@ -104,6 +108,7 @@ enum live_overlay {
  * @menu: index of the chosen item of a menu
  * @scroll: first line of help or details, or first item of a menu
  * @input: text that is being typed
+ * @seeks: whether to scroll to the instruction with most samples once the instructions are known
  * @paused: whether to query no new data
  * @message: an error of the last key; "" for none
  * @page: number of lines between heading and hints, set by live_state_scroll_to_cursor()
@@ -122,6 +127,7 @@ struct live_state {
 	u32 menu;
 	u32 scroll;
 	char input[LIVE_TEXT_SIZE];
+	bool seeks;
 	bool paused;
 	char message[256];
 	u32 page;
@@ -182,6 +188,12 @@ u32 live_menu_count_items(const struct live_state *state);
  * @ret_current: whether the item is in use now
  */
 const char *live_menu_get_item(const struct live_state *state, u32 i, bool *ret_current);
+
+/**
+ * live_get_counted_period() - return the period of pages that show no last interval: it is replaced
+ * by all samples since the start
+ */
+u32 live_get_counted_period(const struct live_state *state);
 
 /** live_period_name() - return a static text such as "last interval" or "since start" */
 const char *live_period_name(u32 period);

@@ -26,7 +26,8 @@
  * @period_ms: time between two queries
  * @due_ms: time of the next query
  * @id: number of the last query
- * @first_id, @histograms_id: the first query for the rows, and for the histograms, that are shown
+ * @first_id, @histograms_id, @instructions_id: the first query for the rows, for the histograms,
+ *	and for the instructions that are shown
  * @waiting: whether the reply to query @id is outstanding
  * @since_ms: time since which a reply is outstanding: a query was sent, or the last reply arrived
  * @loading: whether there is no reply yet for the rows that are shown
@@ -43,11 +44,13 @@ struct live_view {
 	struct view now;
 	struct view rows;
 	struct live_histograms histograms;
+	struct live_instructions instructions;
 	u64 period_ms;
 	u64 due_ms;
 	u64 id;
 	u64 first_id;
 	u64 histograms_id;
+	u64 instructions_id;
 	bool waiting;
 	u64 since_ms;
 	bool loading;
@@ -69,6 +72,13 @@ static enum view_span get_view_span(u32 period)
 	return period == LIVE_INTERVAL ? VIEW_SPAN_START : period - 1;
 }
 
+/* Return whether the shown instructions are still to be read. They are read once, not each time. */
+static bool live_needs_instructions(const struct live_view *live)
+{
+	return live_state_get_level_const(&live->state)->annotated && !live->instructions.json &&
+	       !*live->instructions.error;
+}
+
 static struct live_query live_make_query(const struct live_view *live, u64 id)
 {
 	const struct live_level *level = live_state_get_level_const(&live->state);
@@ -77,7 +87,8 @@ static struct live_query live_make_query(const struct live_view *live, u64 id)
 		.period = get_view_span(live->state.period),
 		.group = level->group,
 		.sort = live->state.sort,
-		.histograms = level->detail,
+		.histograms = level->detail && !level->annotated,
+		.instructions = live_needs_instructions(live),
 		.row = level->chosen,
 	};
 
@@ -119,6 +130,12 @@ static void histograms_clear(struct live_histograms *histograms)
 	*histograms = (struct live_histograms){ 0 };
 }
 
+static void instructions_clear(struct live_instructions *instructions)
+{
+	json_object_put(instructions->json);
+	*instructions = (struct live_instructions){ .json = NULL };
+}
+
 /* Query other rows. The old header is shown until the reply arrives. */
 static void live_query_other_rows(struct live_view *live)
 {
@@ -129,8 +146,10 @@ static void live_query_other_rows(struct live_view *live)
 	view_clear(&live->rows);
 	live->rows.header = header;
 	live->loading = true;
+	instructions_clear(&live->instructions);
 	live_send_query(live, false);
 	live->first_id = live->id;
+	live->instructions_id = live->id;
 }
 
 /* Do what the effects of a key require. Return false to quit. */
@@ -148,6 +167,11 @@ static bool live_apply_effects(struct live_view *live, u32 effects)
 		histograms_clear(&live->histograms);
 		live_send_query(live, false);
 		live->histograms_id = live->id;
+	}
+	if (effects & LIVE_ANNOTATE) {
+		instructions_clear(&live->instructions);
+		live_send_query(live, false);
+		live->instructions_id = live->id;
 	}
 	return true;
 }
@@ -169,6 +193,18 @@ static void receive_histograms(struct live_view *live, struct live_reply *reply)
 	snprintf(live->histograms.error, sizeof(live->histograms.error), "%s",
 		 reply->histograms_error);
 	reply->histograms = NULL;
+}
+
+static void receive_instructions(struct live_view *live, struct live_reply *reply)
+{
+	if (reply->id < live->instructions_id ||
+	    !(reply->instructions || *reply->instructions_error))
+		return;
+	instructions_clear(&live->instructions);
+	live->instructions.json = reply->instructions;
+	snprintf(live->instructions.error, sizeof(live->instructions.error), "%s",
+		 reply->instructions_error);
+	reply->instructions = NULL;
 }
 
 static void receive_rows(struct live_view *live, struct live_reply *reply)
@@ -193,6 +229,7 @@ static void live_receive_reply(struct live_view *live, struct live_reply *reply)
 	receive_sessions(&live->state, reply->sessions);
 	receive_rows(live, reply);
 	receive_histograms(live, reply);
+	receive_instructions(live, reply);
 	live_reply_clear(reply);
 	if (live->left && --live->left == 0)
 		live->ended = true;
@@ -205,6 +242,7 @@ static void live_draw(struct live_view *live)
 		.header = &live->rows.header,
 		.rows = &live->rows,
 		.histograms = &live->histograms,
+		.instructions = &live->instructions,
 		.fault = live->fault,
 		.loading = live->loading,
 		.known_share = live->options->known_share,
@@ -216,10 +254,13 @@ static void live_draw(struct live_view *live)
 	live_terminal_show(&live->screen);
 }
 
-/* Report a daemon that does not reply. */
+/*
+ * Report a daemon that does not reply. While instructions are read, the reply may also wait for the
+ * helper that reads files.
+ */
 static void live_check_slow_daemon(struct live_view *live, u64 now)
 {
-	if (live->waiting && now - live->since_ms >= SLOW_MS)
+	if (live->waiting && !live_needs_instructions(live) && now - live->since_ms >= SLOW_MS)
 		snprintf(live->fault, sizeof(live->fault), "speprofd has not replied for %llu s",
 			 (unsigned long long)(now - live->since_ms) / 1000);
 }
@@ -281,6 +322,7 @@ static void live_deinit(struct live_view *live)
 	live_feed_free(live->feed);
 	live_screen_clear(&live->screen);
 	histograms_clear(&live->histograms);
+	instructions_clear(&live->instructions);
 	view_clear(&live->before);
 	view_clear(&live->now);
 	view_clear(&live->rows);
@@ -344,7 +386,7 @@ int live_show(const struct options *options, struct bus_connection *bus)
 	}
 	live_select_rows(live);
 	bus_set_quiet(bus);
-	r = live_feed_new(bus, &live->feed);
+	r = live_feed_new(bus, &options->folders, &live->feed);
 	if (r < 0) {
 		bus_free(bus);
 		status = message_fail(STATUS_FAILED, "top: %s", strerror(-r));
