@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "annotate/annotation.h"
+#include "annotate/listing-print.h"
 #include "html/page-data.h"
 #include "html/page.h"
 #include "lib/bus.h"
@@ -22,6 +24,12 @@ static bool shows_lines(const struct options *options)
 	return options->group_text && strcmp(options->group_text, "line") == 0;
 }
 
+/* Return whether the profile is a saved one or from the history on disk. */
+static bool html_reads_stored(const struct options *options)
+{
+	return options->until_us || (options->input && saved_profile_is(options->input));
+}
+
 static int html_check_options(const struct options *options)
 {
 	if (options->group_text && strcmp(options->group_text, "function") != 0 &&
@@ -35,6 +43,13 @@ static int html_check_options(const struct options *options)
 		return message_fail(STATUS_USAGE, "report: --html shows all rows, sorted by the "
 						  "reader; it cannot be combined with -j, -n, -s, "
 						  "--lines, --pages or --truth");
+	if (options->annotates &&
+	    (html_reads_stored(options) || (options->input && strcmp(options->input, "-") == 0)))
+		return message_fail(
+			STATUS_USAGE,
+			"report: --annotate needs a recording in a file, or the profile "
+			"that the daemon counts now: saved profiles and the history have "
+			"no instructions");
 	return STATUS_OK;
 }
 
@@ -56,11 +71,63 @@ int html_report_write_data(const char *path, const u8 *data, size_t size)
 	return r;
 }
 
+/* ---- Instructions --------------------------------------------------------------- */
+
+/* Load the functions of one --annotate: of a recording, or, if @bus is not NULL, of the daemon. */
+static int html_load_functions(const struct options *options, struct bus_connection *bus,
+			       const char *glob, struct annotation *annotation)
+{
+	struct query_select select = options->query.select;
+	struct query_error error;
+	int status;
+
+	if (!bus)
+		return annotation_load("report", options, glob, true, annotation);
+	select.function = glob;
+	status = annotation_load_bus(bus, options->period, &select, &options->folders, annotation,
+				     &error);
+	return *error.text ? message_fail(status, "report: %s", error.text) : status;
+}
+
+/*
+ * Load the functions of all --annotate. A page is given to others, so it has no text of source files
+ * that not all users may read. Return an &enum verb_exit_status; *ret_code is NULL without --annotate.
+ */
+static int html_load_code(const struct options *options, struct bus_connection *bus,
+			  json_object **ret_code)
+{
+	json_object *code = options->annotates ? json_object_new_array() : NULL;
+	int status = STATUS_OK;
+
+	for (u32 i = 0; i < options->annotates; i++) {
+		struct annotation annotation;
+		json_object *json;
+
+		status = html_load_functions(options, bus, options->annotate[i], &annotation);
+		if (status == STATUS_OK || status == STATUS_DAMAGED) {
+			json = json_object_new_object();
+			json_object_object_add(json, "glob",
+					       json_object_new_string(options->annotate[i]));
+			json_object_object_add(json, "functions",
+					       listing_json(&annotation.listing, true));
+			json_object_array_add(code, json);
+			/* The rows of the page report the damage. */
+			status = STATUS_OK;
+		}
+		annotation_deinit(&annotation);
+		if (status)
+			break;
+	}
+	*ret_code = code;
+	return status;
+}
+
 /* ---- Recordings ----------------------------------------------------------------- */
 
 /* Write the page of a recording. Return an &enum verb_exit_status. */
 static int html_write_recording(const struct options *options, struct input_recording *input,
-				const struct sampled_pages *pages, const struct page_time *time)
+				const struct sampled_pages *pages, const struct page_time *time,
+				json_object *code)
 {
 	const struct page_config config = {
 		.name = input_get_printed_name(options->input),
@@ -68,6 +135,7 @@ static int html_write_recording(const struct options *options, struct input_reco
 		.pages = pages,
 		.select = options->query.select,
 		.lines = shows_lines(options),
+		.code = code,
 	};
 	struct query_error error;
 	u8 *data = NULL;
@@ -90,6 +158,7 @@ static int html_write_with_times(const struct options *options, struct input_rec
 				 struct sampled_pages *pages)
 {
 	struct page_time *time = calloc(1, sizeof(*time));
+	json_object *code = NULL;
 	int r = time ? sampled_pages_finish(pages) : -ENOMEM, status;
 
 	/* Standard input cannot be read twice; the page then states that the times are unknown. */
@@ -97,7 +166,10 @@ static int html_write_with_times(const struct options *options, struct input_rec
 		r = page_time_read(options->input, options->cpus_given ? &options->cpus : NULL,
 				   options->midr, options->filter, input, time);
 	status = r < 0 ? message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r)) :
-			 html_write_recording(options, input, pages, time);
+			 html_load_code(options, NULL, &code);
+	if (!status)
+		status = html_write_recording(options, input, pages, time, code);
+	json_object_put(code);
 	if (time)
 		page_time_deinit(time);
 	free(time);
@@ -144,12 +216,13 @@ static struct query html_query(const struct options *options)
 }
 
 static int html_write_rows(const struct options *options, const char *name,
-			   const struct page_json *json)
+			   const struct page_json *json, json_object *code)
 {
 	const struct page_config config = {
 		.name = name,
 		.select = options->query.select,
 		.lines = shows_lines(options),
+		.code = code,
 	};
 	u8 *data = NULL;
 	size_t size;
@@ -180,7 +253,7 @@ static int html_report_stored(const struct options *options)
 		status = r < 0 ? html_report_error(options, r) :
 				 html_write_rows(options,
 						 options->input ? options->input : loaded.making,
-						 &(struct page_json){ .report = text });
+						 &(struct page_json){ .report = text }, NULL);
 	}
 	free(text);
 	profile_rows_deinit(&loaded);
@@ -204,6 +277,7 @@ static int html_report_live_rows(const struct options *options, struct bus_conne
 {
 	struct query query = html_query(options);
 	char *report = NULL, *memory = NULL;
+	json_object *code = NULL;
 	struct view_header header;
 	char name[1024];
 	int status;
@@ -212,15 +286,18 @@ static int html_report_live_rows(const struct options *options, struct bus_conne
 	if (query.period == VIEW_SPAN_START)
 		query.group[query.groups++] = QUERY_LEVEL;
 	status = bus_run_query(bus, &query, &header, &report);
+	if (!status)
+		status = html_load_code(options, bus, &code);
 	/* Addresses need a right that the reader may not have; the page then has none. */
 	bus_set_quiet(bus);
 	if (!status && query.period == VIEW_SPAN_START)
 		bus_get_hot_memory(bus, PAGE_HOT_MAX, &memory);
 	write_live_name(options, name, sizeof(name));
 	if (!status)
-		status = html_write_rows(
-			options, name,
-			&(struct page_json){ .report = report, .memory = memory });
+		status = html_write_rows(options, name,
+					 &(struct page_json){ .report = report, .memory = memory },
+					 code);
+	json_object_put(code);
 	free(report);
 	free(memory);
 	return status;
@@ -233,6 +310,9 @@ static int html_report_live(const struct options *options)
 
 	if (status)
 		return status;
+	/* Instructions need the right read-raw. */
+	if (options->annotates)
+		bus_allow_password(bus);
 	status = live_session_choose("report", bus, options, true);
 	if (!status)
 		status = html_report_live_rows(options, bus);
@@ -250,7 +330,7 @@ int html_report_write(const struct options *options)
 	r = output_check(options->html);
 	if (r < 0)
 		return html_report_error(options, r);
-	if (options->until_us || (options->input && saved_profile_is(options->input)))
+	if (html_reads_stored(options))
 		return html_report_stored(options);
 	return options->input ? html_report_recording(options) : html_report_live(options);
 }

@@ -47,7 +47,7 @@ static const struct verb verbs[] = {
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
 			"[--last PERIOD] [--since TIME] [--until TIME] [--session NAME] "
 			"[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR] [--debuginfod URLS] "
-			"[--header] [--pages] [--html FILE]",
+			"[--header] [--pages] [--html FILE] [--annotate FUNCTION]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
 	},

@@ -242,6 +242,11 @@ static int report_check_options(const struct options *options)
 {
 	bool hot = options->lines || options->pages;
 
+	if (options->annotates && !options->html)
+		return message_fail(
+			STATUS_USAGE,
+			"report: --annotate adds instructions to the page of --html FILE; "
+			"\"speprof annotate\" prints them");
 	if (options->until_us && hot)
 		return message_fail(
 			STATUS_USAGE,
@@ -291,7 +296,7 @@ int report_run(int argc, char **argv)
 	struct options options;
 	int status;
 
-	status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBKOygu", &options);
+	status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHaZNdBKOygu", &options);
 	if (status)
 		return status;
 	status = report_check_options(&options);

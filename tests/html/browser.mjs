@@ -139,6 +139,35 @@ await check("time", () => withPage("shop.html", async page => {
 	assert.match(await page.locator("#when-hint").textContent(), /^\d.* samples, mean .* cycles, blind .*, lost /);
 }));
 
+const codeRows = card => card.locator("tbody tr").evaluateAll(rows => rows.map(row =>
+	Object.fromEntries([...row.querySelectorAll("td[data-key]")].map(cell => [cell.dataset.key, cell.textContent]))));
+
+await check("instructions", () => withPage("shop.html", async page => {
+	const [code] = json("shop-code.json").functions;
+	const card = page.locator("#code .card").first();
+	assert.equal(await page.locator("#code .card").count(), 2);
+	assert.equal(await card.locator("h3").textContent(), `ExecHashJoin in ${code.binary}`);
+	const rows = await codeRows(card);
+	assert.deepEqual(rows.map(row => row.offset), code.instructions.map(line => line.offset));
+	for (const [i, line] of code.instructions.entries()) {
+		assert.equal(rows[i].samples, line.samples ? count(line.samples) : "", line.offset);
+		assert.equal(rows[i].share, line.samples ? percent(line.share, 1) : "", line.offset);
+		assert.equal(rows[i].p99, line.samples ? count(line.p99) : "-", line.offset);
+	}
+	const { samples } = json("shop.json").rows.find(each => each.function === "ExecHashJoin");
+	assert.equal(code.instructions.reduce((sum, line) => sum + line.samples, 0), samples);
+	assert.equal(await card.locator("tbody th[scope=row]").count(), rows.length);
+	await card.locator("thead button[data-key=samples]").focus();
+	await page.keyboard.press("Enter");
+	assert.equal(await card.locator("th[aria-sort]").getAttribute("aria-sort"), "descending");
+	const most = Math.max(...code.instructions.map(line => line.samples));
+	assert.equal((await codeRows(card))[0].samples, count(most));
+	assert.equal(await page.evaluate(() => document.activeElement.dataset.key), "samples");
+	await page.keyboard.press("Enter");
+	assert.equal((await codeRows(card)).at(-1).samples, count(most));
+	assert.ok((await card.locator("thead button[data-key=mean]").textContent()).startsWith("~"));
+}));
+
 await check("memory", () => withPage("shop.html", async page => {
 	const { lines, pages, containers } = json("shop-memory.json");
 	/* Which of the light lines are in a table of fixed size depends on chance. */
@@ -165,6 +194,7 @@ await check("saved", () => withPage("saved.html", async page => {
 	const cells = await page.locator("#table tbody tr td[data-key]").evaluateAll(list => Object.fromEntries(list.map(cell => [cell.dataset.key, cell.textContent])));
 	for (const key of ["share", "samples", "weight", "latency_sum", "p50", "p99", "loads", "stores", "dram"])
 		assert.equal(cells[key], wanted[key], key);
+	assert.ok(await page.locator("#code").isHidden());
 	assert.match(await page.locator("#name").textContent(), /saved.json$/);
 	assert.match(await page.locator("#when-note").textContent(), /without times/);
 	assert.match(await page.locator("#memory-body").textContent(), /no addresses/);
@@ -205,6 +235,14 @@ for (const name of ["hostile", "hostile-saved", "hostile-diff"])
 		assert.equal(await page.evaluate(() => document.scripts.length), 1);
 		assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no name widens the page");
 	}));
+
+await check("hostile-instructions", () => withPage("hostile.html", async page => {
+	const names = await page.locator("#code h3 bdi:first-child").allTextContents();
+	for (const name of ["<script>alert(1)</script>", "<img src=x onerror=alert(2)>", "right\\xe2\\x80\\xaeto-left"])
+		assert.ok(names.includes(name), `${name} in ${names}`);
+	assert.ok(names.some(name => /^a{100,}$/.test(name)), "the long name");
+	assert.equal(await page.locator("#code img, #code script").count(), 0);
+}));
 
 await check("policy", () => withPage("shop.html", async (page, trouble) => {
 	const ran = await page.evaluate(() => {

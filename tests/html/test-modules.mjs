@@ -7,8 +7,8 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 
 const load = name => import(`${process.env.MODULES}/${name}.js`);
-const [comparison, data, format, heading, histogram, layout, levels, measures, memory, queryRows, search, table, time, tree, trend] = await Promise.all(
-	["comparison", "data", "format", "heading", "histogram", "layout", "levels", "measures", "memory", "query-rows", "search", "table", "time", "tree", "trend"].map(load));
+const [code, comparison, data, format, heading, histogram, layout, levels, measures, memory, queryRows, search, table, time, tree, trend] = await Promise.all(
+	["code", "comparison", "data", "format", "heading", "histogram", "layout", "levels", "measures", "memory", "query-rows", "search", "table", "time", "tree", "trend"].map(load));
 
 /* ---- A report with two containers, three functions and a few latencies ---- */
 
@@ -434,4 +434,19 @@ test("shared lines have the advice, and the data and source line of each user", 
 	assert.ok(text.includes("|2|hits of struct stats|web › nginx › count|count.c:9|"), text);
 	assert.ok(text.includes("|2|total|web › nginx › count|-|"), text);
 	assert.ok(text.includes("|2|-|web › nginx › count|count.c:10|"), text);
+});
+
+test("an instruction has levels and targets as text, and a table only the columns that it needs", () => {
+	const line = { offset: "0x10", instruction: "b.ne", samples: 8, memory: 4, levels: { l1: 1, dram: 3 }, targets: [
+		{ offset: "0x20", binary: null, function: "<b>x", samples: 5 }, { offset: "0x30", binary: "/lib/c", function: null, samples: 1 }], other_targets: 2 };
+	assert.equal(code.levelsText(line), "DRAM 75 %, L1 25 %");
+	assert.equal(code.targetsText(line), "<b>x: 5, 0x30 in /lib/c: 1, others: 2");
+	const bare = { offset: "0x9", instruction: null, samples: 0, file: null, line: null, source: null };
+	assert.deepEqual(code.codeColumns([bare]).map(column => column.key), ["offset", "share", "samples", "mean", "p99", "instruction"]);
+	assert.deepEqual(code.codeColumns([bare]).map(column => column.text(bare)), ["0x9", "", "", "-", "-", "not known"]);
+	assert.ok(code.codeColumns([bare, line]).some(column => column.key === "targets"));
+	const offset = code.codeColumns([bare])[0];
+	assert.deepEqual(search.sortItems([line, bare], offset, false), [bare, line]);
+	const source = code.codeColumns([{ ...line, file: "/src/a.c", line: 9, source: "</td><script>" }]).at(-1);
+	assert.equal(source.text({ file: "/src/a.c", line: 9, source: "</td><script>" }), "a.c:9  </td><script>");
 });

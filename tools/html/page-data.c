@@ -161,6 +161,7 @@ static void add_config(json_object *root, const struct page_config *config, int 
 	add_text(select, "program", config->select.program);
 	add_text(select, "binary", config->select.binary);
 	add_text(select, "function", config->select.function);
+	json_object_object_add(root, "code", json_object_get(config->code));
 }
 
 /*

@@ -6,6 +6,8 @@
 #ifndef SPEPROF_PAGE_DATA_H
 #define SPEPROF_PAGE_DATA_H
 
+#include <json-c/json.h>
+
 #include "lib/input.h"
 #include "lib/sampled-pages.h"
 #include "page-time.h"
@@ -24,6 +26,8 @@
  * @pages: pages of the recording after sampled_pages_finish(); not used by page_data_from_json()
  * @select: which rows the page has
  * @lines: rows have file names and line numbers
+ * @code: an array with an object for each --annotate: "glob", and "functions" of listing_json();
+ *	NULL: none. It is not changed
  */
 struct page_config {
 	const char *name;
@@ -31,6 +35,7 @@ struct page_config {
 	const struct sampled_pages *pages;
 	struct query_select select;
 	bool lines;
+	json_object *code;
 };
 
 /**

@@ -121,6 +121,9 @@ static const struct option_help options[] = {
 	{ NULL, "--pages", "--pages", "print pages and NUMA nodes instead of rows; of a recording also hot, cold and misplaced "
 	  "pages and candidates for huge pages of each container" },
 	{ NULL, "--html", "--html FILE", "write the report or comparison as one HTML page" },
+	{ NULL, "--annotate", "--annotate FUNCTION",
+	  "add the instructions and source lines of this function to the page; may be a glob, and "
+	  "given 16 times" },
 	{ NULL, "-b", "-b, --batch", "print views instead of drawing them" },
 	{ NULL, "-d", "-d, --delay SEC", "seconds between two views" },
 	{ "record", "-d", "-d SEC", "record for SEC seconds" },

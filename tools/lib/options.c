@@ -18,6 +18,7 @@
 #define SECOND_US 1000000LL
 
 static const struct option long_options[] = {
+	{ "annotate", required_argument, NULL, 'a' },
 	{ "batch", no_argument, NULL, 'b' },
 	{ "binary", required_argument, NULL, 'Y' },
 	{ "container", required_argument, NULL, 'c' },
@@ -120,6 +121,15 @@ static int options_set_known_share(const char *verb, char *text, struct options 
 	share->name = text;
 	share->percent = percent;
 	options->known_shares++;
+	return 0;
+}
+
+static int options_add_annotate(const char *verb, char *text, struct options *options)
+{
+	if (options->annotates == ANNOTATE_MAX)
+		return message_fail(STATUS_USAGE, "%s: --annotate may be given %d times", verb,
+				    ANNOTATE_MAX);
+	options->annotate[options->annotates++] = text;
 	return 0;
 }
 
@@ -270,6 +280,7 @@ static const struct {
 	TEXT_OPTION('y', folders.symfs),
 	TEXT_OPTION('g', folders.debug_dir),
 	TEXT_OPTION('u', debuginfod),
+	PARSED_OPTION('a', options_add_annotate),
 	PARSED_OPTION('C', options_set_cpus),
 	PARSED_OPTION('d', options_set_delay),
 	PARSED_OPTION('L', options_set_filter),

@@ -10,6 +10,9 @@
 #include "util/cpu-list.h"
 #include "view/view.h"
 
+/* Maximum number of --annotate options, so that their values need no allocated memory. */
+#define ANNOTATE_MAX 16
+
 /**
  * struct options - the options of one invocation
  * @input: -i: a recording; NULL: the daemon's profile
@@ -48,6 +51,8 @@
  *	&symbol_folders.download is set if there are debuginfod servers
  * @debuginfod: --debuginfod: URLs of debuginfod servers; NULL: not given
  * @html: --html: file to write the report to, as HTML; NULL: print it
+ * @annotate: --annotate: globs for the functions with instructions on the page of @html
+ * @annotates: number of @annotate
  * @format: --format: format of an export; NULL: not given
  * @output: -o: file to write; NULL: not given
  * @seconds: --seconds: duration of a profile of the daemon; 0: not given
@@ -93,6 +98,8 @@ struct options {
 	struct symbol_folders folders;
 	const char *debuginfod;
 	const char *html;
+	const char *annotate[ANNOTATE_MAX];
+	u32 annotates;
 	const char *format;
 	const char *output;
 	u32 seconds;
@@ -105,7 +112,7 @@ struct options {
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdbo"; 'R' for --root, 'T' for
- * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
+ * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'a' for --annotate, 'E' for --format, 'D' for --seconds,
  * 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads, 'y' for --symfs, 'g' for
  * --debug-dir, 'u' for --debuginfod, 'x' for --diff; 'F' if the recording may be

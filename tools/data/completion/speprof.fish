@@ -94,7 +94,7 @@ function __speprof_values
 end
 
 function __speprof_wants_value
-	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|token|root|cgroup|symfs|debug-dir|debuginfod|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds|since|until|step))$' (commandline -opc)[-1]
+	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|token|root|cgroup|symfs|debug-dir|debuginfod|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|annotate|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds|since|until|step))$' (commandline -opc)[-1]
 end
 
 function __speprof_words

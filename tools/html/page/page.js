@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the page shows of a report: its state, and what happens when the reader changes it.
+import { drawCode } from "./code.js";
 import { drawComparisonHeading, drawComparisonSelection } from "./comparison.js";
 import { byId, html, nameText, setOptions } from "./dom.js";
 import { formatCount, formatPercent } from "./format.js";
@@ -45,6 +46,7 @@ export class Page {
 		} else {
 			drawHeading(data);
 			drawMemory(data, this.state.modelled);
+			drawCode(data, this.state.modelled);
 		}
 		this.drawControls();
 		this.draw();

@@ -74,7 +74,8 @@ export function tableItems(state, columns) {
 	return sortItems(nodes, column, state.descending);
 }
 
-function headCell(state, column, resort) {
+/** Make the heading of a column. @state has sort and by, keys of columns, descending and modelled; resort(column) is called by its button. */
+export function headCell(state, column, resort) {
 	const sorted = column.key === state.sort;
 	const arrow = sorted ? (state.descending ? " ▾" : " ▴") : "";
 	const kind = column.name ? (column.key === state.by ? "text by" : "text") : null;
