@@ -15,8 +15,11 @@
 /* Maximum size of the data of a page in bytes, before compression. */
 #define DATA_MAX (1U << 30)
 
-/* Bytes that one line of base64 encodes, and characters of that line with the newline. */
-#define LINE_BYTES 90
+/*
+ * Bytes that one line of base64 encodes, and characters of that line with the newline. Long lines
+ * have few newlines, which are a part of the size of the page; editors can still show the lines.
+ */
+#define LINE_BYTES 3000
 #define LINE_CHARS (LINE_BYTES / 3 * 4 + 1)
 
 static int write_all(int fd, const void *bytes, size_t size)
