@@ -409,7 +409,7 @@ static void check_hot_and_cold(json_object *container, u32 group)
 	assert_true(cold);
 }
 
-/* Check that the misplaced pages are those whose missed accesses are mostly those of another node. */
+/* Check that the misplaced pages are those with most missed accesses from another node. */
 static u32 check_misplaced(json_object *container, u32 group)
 {
 	u64 cycles = 0;

@@ -288,7 +288,10 @@ static void add_counters(json_object *json, const struct query_row *row)
 	add_u64(json, "memory", counters_get_memory_accesses(c));
 	add_u64(json, "branches", c->counts.kind[SPE_KIND_BRANCH]);
 	add_u64(json, "mispredicted", c->counts.mispredicted);
-	add_u64(json, "not_taken", c->counts.event[SPE_EVENT_NOT_TAKEN]);
+	json_object_object_add(json, "not_taken",
+			       row->brief ? NULL :
+					    json_object_new_uint64(
+						    c->counts.event[SPE_EVENT_NOT_TAKEN]));
 	for (u32 i = 0; i < SPE_LEVELS; i++)
 		if (c->counts.level[i])
 			add_u64(levels, spe_level_name(i), c->counts.level[i]);

@@ -137,7 +137,7 @@ int options_find_separator(int argc, char **argv);
  * @argc, @argv: arguments of the verb; argv[0] is its name, and takes the place of the "--"
  * @separator: what options_find_separator() returned; not 0
  * @accept_before, @accept_after: which options each side accepts, as in options_parse()
- * @ret_before, @ret_after: a side whose options are wrong is unchanged; the caller frees
+ * @ret_before, @ret_after: unchanged if the options of that side are wrong; the caller frees
  * &struct options.filter of both also on failure
  *
  * Return: 0; else an &enum verb_exit_status, after an error was printed.
