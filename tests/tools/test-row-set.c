@@ -149,6 +149,25 @@ static void test_names(void **state __attribute__((unused)))
 	row_set_clear(&set);
 }
 
+/* Check that rows of the history have all operations together, and are not counted as loads. */
+static void test_history(void **state __attribute__((unused)))
+{
+	json_object *reply = json_tokener_parse(
+		"[{\"records\":9},[{\"container\":\"web\",\"samples\":9,\"memory\":5,\"dram\":2,"
+		"\"latency_sum\":90}],{}]");
+	struct query query = { 0 };
+	struct query_error error;
+	struct row_set set;
+
+	assert_int_equal(query_parse_group("container", &query, &error), 0);
+	assert_int_equal(row_set_from_history(reply, &query, &set), 0);
+	assert_int_equal(set.rows, 1);
+	assert_int_equal(set.row[0].op, SPE_KIND_NONE);
+	assert_true(set.row[0].brief);
+	row_set_clear(&set);
+	json_object_put(reply);
+}
+
 /* Check that each kind of wrong JSON is refused with its place. */
 static void test_refused(void **state __attribute__((unused)))
 {
@@ -264,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_query),
 		cmocka_unit_test(test_ties),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_history),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_mutations),
 	};

@@ -11,9 +11,15 @@
 /* A row is not named if its part of the change is smaller than this. */
 #define PART_MIN 0.2
 
+/**
+ * struct words_context - what is described
+ * @sums_only: a side is a period, which has only sums of latencies and not those of loads: describe
+ *	DRAM and the 99th percentile, because the mean load latency is not known
+ */
 struct words_context {
 	const struct diff *diff;
 	bool containers;
+	bool sums_only;
 	void (*place)(void *ctx, const struct diff_row *row, char *to, size_t size);
 	void *ctx;
 };
@@ -29,37 +35,55 @@ static void copy_container_name(const struct diff_row *row, char *to, size_t siz
 	snprintf(to, size, "%.*s", (int)strcspn(row->key, "\n"), row->key);
 }
 
-/* Add up the loads of all rows of each container, with the sum of their latencies. */
-static int add_loads_by_container(const struct diff *diff, struct diff *to)
+/*
+ * Add up the rows of each container: the loads with the sum of their latencies, or if those are not
+ * known, all operations with the number of accesses to DRAM.
+ */
+static int add_rows_by_container(const struct words_context *w, struct diff *to)
 {
 	char container[256];
 	int r = 0;
 
-	for (u32 i = 0; i < diff_get_row_count(diff); i++) {
-		const struct diff_row *row = diff_get_row(diff, i);
+	for (u32 i = 0; i < diff_get_row_count(w->diff); i++) {
+		const struct diff_row *row = diff_get_row(w->diff, i);
 
 		copy_container_name(row, container, sizeof(container));
 		for (enum diff_side side = 0; side < DIFF_SIDES && r == 0; side++) {
 			struct diff_counts counts = row->side[side];
 
-			counts.latency = counts.load_latency;
-			counts.value = counts.latency.sum;
+			if (!w->sums_only)
+				counts.latency = counts.load_latency;
+			counts.value = w->sums_only ? counts.dram : counts.latency.sum;
 			r = diff_add_row(to, side, container, 0, &counts);
 		}
 	}
 	return r;
 }
 
-/* Return how much a row contributes to the change of the mean of its container, in cycles. */
-static double compute_change_part(const struct diff_row *container, const struct diff_row *row)
+/* Get the quotient that a line describes: sum and number of load latencies, or DRAM of memory. */
+static void get_quotient(const struct words_context *w, const struct diff_counts *counts,
+			 double *ret_sum, double *ret_count)
 {
-	double mean = container->value[DIFF_BEFORE][DIFF_MEAN], part[DIFF_SIDES];
+	*ret_sum = (double)(w->sums_only ? counts->dram : counts->load_latency.sum);
+	*ret_count = (double)(w->sums_only ? counts->memory : counts->load_latency.count);
+}
+
+/*
+ * Return how much a row contributes to the change of its container: of the mean in cycles, or of
+ * the share of DRAM, 0 to 1.
+ */
+static double compute_change_part(const struct words_context *w, const struct diff_row *container,
+				  const struct diff_row *row)
+{
+	enum diff_measure measure = w->sums_only ? DIFF_DRAM : DIFF_MEAN;
+	double before = container->value[DIFF_BEFORE][measure], part[DIFF_SIDES];
 
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
-		const struct histogram *h = &row->side[side].load_latency;
-		double loads = (double)container->side[side].load_latency.count;
+		double sum, count, all_sum, all_count;
 
-		part[side] = loads > 0 ? ((double)h->sum - mean * (double)h->count) / loads : 0;
+		get_quotient(w, &row->side[side], &sum, &count);
+		get_quotient(w, &container->side[side], &all_sum, &all_count);
+		part[side] = all_count > 0 ? (sum - before * count) / all_count : 0;
 	}
 	return part[DIFF_AFTER] - part[DIFF_BEFORE];
 }
@@ -83,7 +107,7 @@ static const struct diff_row *find_largest_part(const struct words_context *w,
 	*ret_part = 0;
 	for (u32 i = 0; i < diff_get_row_count(w->diff); i++) {
 		const struct diff_row *row = diff_get_row(w->diff, i);
-		double part = sign * compute_change_part(container, row);
+		double part = sign * compute_change_part(w, container, row);
 
 		copy_container_name(row, name, sizeof(name));
 		if (strcmp(name, container->key) != 0 || !row_exceeds_chance(row) ||
@@ -149,30 +173,82 @@ static void reason_write(const struct diff_row *container, const struct diff_row
 			 mean_of(&row->side[DIFF_BEFORE].load_latency));
 }
 
+/*
+ * Append the rows that contribute most to the change of a container.
+ * @points: factor that converts a contribution to points: percents of the mean, or of the share
+ */
+static size_t rows_write(const struct words_context *w, const struct diff_row *container,
+			 double change, double points, char *to, size_t size)
+{
+	double sign = change < 0 ? -1 : 1, below = INFINITY, part;
+	size_t length = 0;
+
+	for (u32 i = 0; i < LINE_ROWS_MAX && length < size; i++) {
+		const struct diff_row *row = find_largest_part(w, container, sign, below, &part);
+		char place[400], reason[200] = "";
+
+		if (!row || part < PART_MIN * fabs(change))
+			break;
+		w->place(w->ctx, row, place, sizeof(place));
+		if (!w->sums_only)
+			reason_write(container, row, reason, sizeof(reason));
+		length +=
+			(size_t)snprintf(to + length, size - length, "; %.0f points of it in %s%s",
+					 points * part, place, reason);
+		below = part;
+	}
+	return length;
+}
+
 static void line_write(const struct words_context *w, const struct diff_row *container, char *to,
 		       size_t size)
 {
 	double before = container->value[DIFF_BEFORE][DIFF_MEAN];
 	double after = container->value[DIFF_AFTER][DIFF_MEAN];
-	double change = after - before, sign = change < 0 ? -1 : 1, below = INFINITY, part;
 	size_t length;
 
-	length = (size_t)snprintf(to, size, "%s%smean load latency %+.0f %% (%.1f to %.1f cycles)",
-				  w->containers ? container->key : "", w->containers ? ": " : "",
-				  100 * change / before, before, after);
-	for (u32 i = 0; i < LINE_ROWS_MAX && length < size; i++) {
-		const struct diff_row *row = find_largest_part(w, container, sign, below, &part);
-		char place[400], reason[200];
+	length = (size_t)snprintf(to, size, "mean load latency %+.0f %% (%.1f to %.1f cycles)",
+				  100 * (after - before) / before, before, after);
+	rows_write(w, container, after - before, 100 / before, to + length, size - length);
+}
 
-		if (!row || part < PART_MIN * fabs(change))
-			break;
-		w->place(w->ctx, row, place, sizeof(place));
-		reason_write(container, row, reason, sizeof(reason));
-		length +=
-			(size_t)snprintf(to + length, size - length, "; %.0f points of it in %s%s",
-					 100 * part / before, place, reason);
-		below = part;
+/* Describe the share of DRAM and the 99th percentile, those of them that exceed chance. */
+static void sums_line_write(const struct words_context *w, const struct diff_row *container,
+			    char *to, size_t size)
+{
+	const double *before = container->value[DIFF_BEFORE], *after = container->value[DIFF_AFTER];
+	size_t length = 0;
+
+	if (container->exceeds[DIFF_DRAM]) {
+		length = (size_t)snprintf(to, size, "loads and stores from DRAM %.1f to %.1f %%",
+					  100 * before[DIFF_DRAM], 100 * after[DIFF_DRAM]);
+		length += rows_write(w, container, after[DIFF_DRAM] - before[DIFF_DRAM], 100,
+				     to + length, size - length);
 	}
+	if (container->exceeds[DIFF_P99] && length < size)
+		snprintf(to + length, size - length, "%sp99 latency %.0f to %.0f cycles",
+			 length ? "; " : "", before[DIFF_P99], after[DIFF_P99]);
+}
+
+/* Return whether a container has a change that its line describes. */
+static bool has_line(const struct words_context *w, const struct diff_row *container)
+{
+	return w->sums_only ? container->exceeds[DIFF_DRAM] || container->exceeds[DIFF_P99] :
+			      container->exceeds[DIFF_MEAN];
+}
+
+/* Write the line of a container, after its name. */
+static void container_write(const struct words_context *w, const struct diff_row *container,
+			    char *to, size_t size)
+{
+	size_t length = 0;
+
+	if (w->containers)
+		length = (size_t)snprintf(to, size, "%s: ", container->key);
+	if (w->sums_only)
+		sums_line_write(w, container, to + length, size - length);
+	else
+		line_write(w, container, to + length, size - length);
 }
 
 static u32 count_rows_exceeding_chance(const struct diff *diff)
@@ -184,35 +260,58 @@ static u32 count_rows_exceeding_chance(const struct diff *diff)
 	return marked;
 }
 
+/* Write the only line if no container has a line of its own. */
+static void rest_write(const struct words_context *w, char *to, size_t size)
+{
+	u32 marked = count_rows_exceeding_chance(w->diff), rows = diff_get_row_count(w->diff);
+	const char *untested = w->sums_only ? "The mean latency is not tested: a period has only "
+					      "its sum." :
+					      "";
+
+	if (!marked)
+		snprintf(to, size, "No difference exceeds chance.%s%s", *untested ? " " : "",
+			 untested);
+	else if (w->sums_only)
+		snprintf(to, size, "%u of %u rows have a difference that exceeds chance. %s",
+			 marked, rows, untested);
+	else
+		snprintf(to, size,
+			 "No change of the mean load latency exceeds chance; %u of %u rows have "
+			 "another difference.",
+			 marked, rows);
+}
+
 int diff_words_make(const struct diff *diff, bool containers,
 		    void (*place)(void *ctx, const struct diff_row *row, char *to, size_t size),
 		    void *ctx, struct diff_words *ret_words)
 {
-	const struct words_context w = { diff, containers, place, ctx };
-	struct diff *loads;
-	int r = diff_new(&loads);
+	const struct words_context w = {
+		.diff = diff,
+		.containers = containers,
+		.sums_only = diff_get_total(diff, DIFF_BEFORE)->counts.brief ||
+			     diff_get_total(diff, DIFF_AFTER)->counts.brief,
+		.place = place,
+		.ctx = ctx,
+	};
+	struct diff *sums;
+	int r = diff_new(&sums);
 
 	ret_words->count = 0;
 	if (r == 0)
-		r = add_loads_by_container(diff, loads);
+		r = add_rows_by_container(&w, sums);
 	if (r == 0)
-		r = diff_finish(loads);
-	for (u32 i = 0; r == 0 && i < diff_get_row_count(loads); i++) {
-		const struct diff_row *row = diff_get_row(loads, i);
+		r = diff_finish(sums);
+	for (u32 i = 0; r == 0 && i < diff_get_row_count(sums); i++) {
+		const struct diff_row *row = diff_get_row(sums, i);
 
-		if (!row->exceeds[DIFF_MEAN] || ret_words->count == DIFF_WORDS_LINES - 1)
+		if (!has_line(&w, row) || ret_words->count == DIFF_WORDS_LINES - 1)
 			continue;
-		line_write(&w, row, ret_words->line[ret_words->count], sizeof(ret_words->line[0]));
+		container_write(&w, row, ret_words->line[ret_words->count],
+				sizeof(ret_words->line[0]));
 		ret_words->count++;
 	}
-	if (r == 0 && !ret_words->count && !count_rows_exceeding_chance(diff))
-		snprintf(ret_words->line[ret_words->count++], sizeof(ret_words->line[0]),
-			 "No difference exceeds chance.");
-	else if (r == 0 && !ret_words->count)
-		snprintf(ret_words->line[ret_words->count++], sizeof(ret_words->line[0]),
-			 "No change of the mean load latency exceeds chance; %u of %u rows have "
-			 "another difference.",
-			 count_rows_exceeding_chance(diff), diff_get_row_count(diff));
-	diff_free(loads);
+	if (r == 0 && !ret_words->count)
+		rest_write(&w, ret_words->line[ret_words->count++], sizeof(ret_words->line[0]));
+	diff_free(sums);
 	return r;
 }

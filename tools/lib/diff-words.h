@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Describe a comparison in words: by how many cycles the mean latency of loads changed, and in
- * which functions.
+ * which functions. If a side has only sums of latencies (&diff_counts.brief), describe the share of
+ * DRAM and the 99th percentile instead.
  */
 #ifndef SPEPROF_DIFF_WORDS_H
 #define SPEPROF_DIFF_WORDS_H

@@ -513,6 +513,8 @@ static void read_history_row(json_object *json, struct query_row *row)
 	snprintf(row->file, sizeof(row->file), "%s", json_text(json, "file"));
 	row->line = (u32)json_number(json, "line");
 	row->named = *row->function && *row->function != '[' && !row_names_unnamed(row);
+	/* The value 0 would be a load: the rows have all operations together. */
+	row->op = SPE_KIND_NONE;
 	c->samples = json_number(json, "samples");
 	c->latency[PROFILE_TOTAL].sum = json_number(json, "latency_sum");
 	c->counts.origin[__builtin_ctz(SPE_ORIGIN_REMOTE)] = json_number(json, "remote");
