@@ -304,7 +304,7 @@ int help_run(int argc, char **argv)
 		return STATUS_OK;
 	}
 	printf("speprof: profile which functions of which containers wait for memory\n\n"
-	       "usage: speprof [--bus ADDRESS] VERB [OPTIONS]\n"
+	       "usage: speprof VERB [OPTIONS] [--bus ADDRESS]\n"
 	       "       speprof                    the live view, on a terminal\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
@@ -314,7 +314,8 @@ int help_run(int argc, char **argv)
 	       "and "
 	       "others,\n            as in container,level\n"
 	       "  -s SORT   samples, latency, dram, remote and others: speprof(1)\n"
-	       "  -j        JSON\n\n"
+	       "  -j        JSON\n"
+	       "  --bus ADDRESS   the bus of the daemon instead of the system bus; of each verb\n\n"
 	       "\"speprof help VERB\" shows the options of a verb; speprof(1) has the rest.\n");
 	return STATUS_OK;
 }
@@ -331,26 +332,66 @@ static int run_main_option(const char *option)
 }
 
 /*
- * Return whether an option of the verb is "--help". Options of a command that the verb runs do not
- * count.
+ * Return how many words of the command line, the verb among them, can be options of the verb. Words
+ * after "--", and those of a program that the verb runs, are not; diff and annotate have options on
+ * both sides of "--".
  */
+static int count_option_words(const struct verb *verb, int argc, char **argv)
+{
+	bool runs_program = verb->run == record_run || verb->run == cost_run;
+	bool two_sides = verb->run == diff_run || verb->run == annotate_run;
+	int i = 1;
+
+	for (; i < argc; i++) {
+		if (verb->run == emulate_run && strcmp(argv[i], "--run") == 0)
+			runs_program = true;
+		if (strcmp(argv[i], "--") == 0 ? !two_sides : runs_program && argv[i][0] != '-')
+			break;
+	}
+	return i;
+}
+
 static bool has_help_option(const struct verb *verb, int argc, char **argv)
 {
-	bool runs_command = verb->run == record_run || verb->run == cost_run;
+	int words = count_option_words(verb, argc, argv);
 
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if (runs_command && argv[i][0] != '-')
-			return false;
+	for (int i = 1; i < words; i++)
 		if (strcmp(argv[i], "--help") == 0)
 			return true;
-	}
 	return false;
+}
+
+/*
+ * Remove the option --bus from the first @words words, and use its address. argv[0] is the command
+ * or the verb. Return 0 or an exit status.
+ */
+static int take_bus_option(int words, int *argc, char **argv)
+{
+	int kept = 1;
+
+	for (int i = 1; i < *argc; i++) {
+		if (i < words && strcmp(argv[i], "--bus") == 0) {
+			if (i + 1 == words)
+				return message_fail(STATUS_USAGE,
+						    "\"--bus\" needs a value, the address of a bus");
+			bus_set_address(argv[++i]);
+		} else if (i < words && strncmp(argv[i], "--bus=", strlen("--bus=")) == 0)
+			bus_set_address(argv[i] + strlen("--bus="));
+		else
+			argv[kept++] = argv[i];
+	}
+	argv[kept] = NULL;
+	*argc = kept;
+	return 0;
 }
 
 static int run_verb(int argc, char **argv)
 {
 	const struct verb *verb = verb_find(argv[0]), *nearest;
+	int status = verb ? take_bus_option(count_option_words(verb, argc, argv), &argc, argv) : 0;
 
+	if (status)
+		return status;
 	if (verb && has_help_option(verb, argc, argv))
 		return help_run(2, (char *[]){ NULL, argv[0] });
 	if (verb)
@@ -367,7 +408,7 @@ static int run_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	int status;
+	int options = 1, status;
 
 	/*
 	 * Ignore SIGPIPE. If the reader of a pipe, such as head, has exited, a write then fails
@@ -376,11 +417,11 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	text_init();
 
-	if (argc > 2 && strcmp(argv[1], "--bus") == 0) {
-		bus_set_address(argv[2]);
-		argc -= 2;
-		argv += 2;
-	}
+	while (options < argc && strncmp(argv[options], "--bus", strlen("--bus")) == 0)
+		options += strcmp(argv[options], "--bus") == 0 && options + 1 < argc ? 2 : 1;
+	status = take_bus_option(options, &argc, argv);
+	if (status)
+		return message_finish_output(status);
 	if (argc > 1 && argv[1][0] == '-')
 		status = run_main_option(argv[1]);
 	else if (argc > 1)

@@ -37,6 +37,7 @@ function __speprof_options
 			print names[i] "\t" text
 		}
 	}'
+	printf -- '--bus\taddress of the bus of the daemon\n'
 	printf -- '--help\tshow usage, options and examples\n'
 end
 
