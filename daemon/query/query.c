@@ -225,15 +225,10 @@ bool query_is_past(const struct query *query)
 }
 
 /* Return whether rows of the history on disk have a measure. */
-static bool is_in_past(const struct query *query)
+static bool is_in_past(enum measure measure)
 {
-	const struct query_select *select = &query->select;
-	bool container = query->groups == 1 && query->group[0] == QUERY_CONTAINER &&
-			 !select->program && !select->binary && !select->function;
-
-	if (query->sort == MEASURE_P50 || query->sort == MEASURE_P99)
-		return container;
-	return query->sort == MEASURE_MEAN || measure_is_known_for_period(query->sort);
+	return measure == MEASURE_MEAN || measure == MEASURE_P50 || measure == MEASURE_P99 ||
+	       measure_is_known_for_period(measure);
 }
 
 /* Reject keys and measures that the history on disk does not have. */
@@ -264,10 +259,10 @@ static int check_past(const struct query *query, struct query_error *ret_error)
 				key_names[key]);
 	}
 	measure_format_name(query->sort, name);
-	if (!is_in_past(query))
+	if (!is_in_past(query->sort))
 		return set_error(-EOPNOTSUPP, ret_error,
 				 "-s %s: the history on disk has " MEASURE_PERIOD_LIST
-				 ", the mean, and by container p50 and p99",
+				 ", and mean, p50 and p99",
 				 name);
 	return 0;
 }

@@ -924,6 +924,34 @@ static void test_wrong_keys_are_refused(void **state)
 	}
 }
 
+/* Check that rows of the history on disk, of any keys, are sorted by each measure that they have. */
+static void test_measures_of_the_past(void **state)
+{
+	static const char *const groups[] = { "container", "program", "binary", "function", "line" };
+	static const enum measure refused[] = { MEASURE_LOADS, MEASURE_ISSUE, MEASURE_ISSUE_P99 };
+	static const enum measure accepted[] = { MEASURE_P50, MEASURE_P99, MEASURE_MEAN,
+						 MEASURE_DRAM };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		struct query query = { .since_us = 1, .until_us = 2 };
+		struct query_error error;
+
+		test_row("-G %s", groups[i]);
+		assert_row(query_parse_group(groups[i], &query, &error) == 0);
+		query.select.container = "web-*";
+		for (size_t j = 0; j < ARRAY_SIZE(accepted); j++) {
+			query.sort = accepted[j];
+			assert_row(query_check(&query, &error) == 0);
+		}
+		for (size_t j = 0; j < ARRAY_SIZE(refused); j++) {
+			query.sort = refused[j];
+			assert_row(query_check(&query, &error) == -EOPNOTSUPP);
+			assert_row(strstr(error.text, "mean, p50 and p99"));
+		}
+	}
+}
+
 /*
  * The levels of a row are those of its samples. Rows that are sorted by keys have equal containers
  * next to each other.
@@ -979,6 +1007,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_period_containers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_containers_are_hidden, setup, teardown),
 		cmocka_unit_test(test_wrong_keys_are_refused),
+		cmocka_unit_test(test_measures_of_the_past),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
