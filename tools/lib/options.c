@@ -375,17 +375,18 @@ static int options_parse_arguments(int argc, char **argv, const char *accept,
 
 static int options_set_group(const char *verb, const char *text, struct options *options)
 {
+	struct query query = { .groups = 0 };
 	struct query_error error;
-	struct query query;
 
 	if (view_group_parse(text, &options->group) == 0)
 		return 0;
-	if (query_parse_group(text, &query, &error) == 0)
-		return message_fail(
-			STATUS_USAGE,
-			"%s: -G %s needs a recording; rows of the daemon are by " VIEW_GROUP_LIST,
-			verb, text);
-	return message_fail(STATUS_USAGE, "%s: -G %s", verb, error.text);
+	if (query_parse_group(text, &query, &error) < 0)
+		return message_fail(STATUS_USAGE, "%s: -G %s", verb, error.text);
+	return message_fail(STATUS_USAGE,
+			    "%s: -G %s: should be " VIEW_GROUP_LIST "; \"speprof report -G %s\" has "
+			    "other keys%s",
+			    verb, text, text,
+			    query_check(&query, &error) < 0 ? ", these of a recording" : "");
 }
 
 static int options_set_sort(const char *verb, const char *text, struct options *options)
@@ -395,10 +396,11 @@ static int options_set_sort(const char *verb, const char *text, struct options *
 	if (view_sort_parse(text, &options->sort) == 0)
 		return 0;
 	if (measure_parse(text, &measure) == 0)
-		return message_fail(
-			STATUS_USAGE,
-			"%s: -s %s needs a recording; rows of the daemon have " VIEW_SORT_LIST,
-			verb, text);
+		return message_fail(STATUS_USAGE,
+				    "%s: -s %s: should be " VIEW_SORT_LIST
+				    "; \"speprof report -s %s\" has other measures, of all rows but "
+				    "those of processes",
+				    verb, text, text);
 	return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " VIEW_SORT_LIST, verb, text);
 }
 
@@ -424,8 +426,8 @@ static int options_check_daemon_rows(const char *verb, struct options *options)
 			"%s: -c: rows of binaries have no container; group by another key", verb);
 	if (options->function || options->binary || options->program)
 		return message_fail(STATUS_USAGE,
-				    "%s: %s needs a recording; \"speprof summary\" has it for the "
-				    "daemon's profile",
+				    "%s: %s: these rows have no such name; \"speprof report\" has it "
+				    "for rows by function",
 				    verb,
 				    options->function ? "--function" :
 				    options->binary   ? "--binary" :
