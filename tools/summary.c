@@ -19,6 +19,7 @@
 #include "lib/text.h"
 #include "output/profile-json.h"
 #include "profile/profile-query.h"
+#include "query/query-names.h"
 #include "verb.h"
 
 static u64 get_json_u64(json_object *from, const char *key)
@@ -290,6 +291,25 @@ static bool selects_part(const struct options *options)
 	       options->period != VIEW_SPAN_START;
 }
 
+static bool selects_names(const struct options *options)
+{
+	return options->container || options->function || options->binary;
+}
+
+/* Make a query that selects the same names; its error lists names that exist. */
+static struct query make_query_of_names(const struct options *options)
+{
+	return (struct query){ .session = options->session,
+			       .period = options->period,
+			       .group = { options->function || options->binary ? QUERY_FUNCTION :
+										 QUERY_CONTAINER },
+			       .groups = 1,
+			       .limit = 1,
+			       .select = { .container = options->container,
+					   .function = options->function,
+					   .binary = options->binary } };
+}
+
 static int append_selection(sd_bus_message *m, const struct options *options)
 {
 	const char *const texts[][2] = {
@@ -304,9 +324,35 @@ static int append_selection(sd_bus_message *m, const struct options *options)
 	for (size_t i = 0; i < ARRAY_SIZE(texts) && r >= 0; i++)
 		if (texts[i][1])
 			r = sd_bus_message_append(m, "{sv}", texts[i][0], "s", texts[i][1]);
+	if (r >= 0 && selects_names(options))
+		r = sd_bus_message_append(m, "{sv}", "globs", "b", true);
 	if (r >= 0 && options->pid)
 		r = sd_bus_message_append(m, "{sv}", "pid", "i", options->pid);
 	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+/*
+ * Call GetFigures. If no row has the names, print the error of a query for them, which lists names
+ * that exist; a caller that may read only its own containers gets the error of GetFigures.
+ */
+static int call_for_counters(struct bus_connection *bus, const struct options *options,
+			     sd_bus_message *m, json_object **ret_answer)
+{
+	const struct query query = make_query_of_names(options);
+	struct view_header header;
+	char text[512], *rows = NULL;
+	int status;
+
+	bus_set_quiet(bus);
+	status = bus_message_call_to_json(bus, m, ret_answer);
+	if (!status)
+		return status;
+	snprintf(text, sizeof(text), "%s", bus_get_error(bus));
+	if (status == STATUS_STATE && selects_names(options) &&
+	    bus_run_query(bus, &query, &header, &rows) == STATUS_STATE)
+		snprintf(text, sizeof(text), "%s", bus_get_error(bus));
+	free(rows);
+	return message_fail(status, "%s", text);
 }
 
 static int query_daemon_counters(const struct options *options, json_object **ret_counters)
@@ -324,7 +370,7 @@ static int query_daemon_counters(const struct options *options, json_object **re
 	if (!status && append_selection(m, options) < 0)
 		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
-		status = bus_message_call_to_json(bus, m, &answer);
+		status = call_for_counters(bus, options, m, &answer);
 	if (!status)
 		*ret_counters = json_object_get(json_object_array_get_idx(answer, 0));
 	if (!status)
@@ -333,6 +379,21 @@ static int query_daemon_counters(const struct options *options, json_object **re
 	sd_bus_message_unref(m);
 	bus_free(bus);
 	return status;
+}
+
+/* Describe which name of a recording matches nothing, and which names exist. */
+static void explain_no_match(const struct input_recording *input, struct symbols_cache *symbols,
+			     const struct options *options, struct query_error *ret_error)
+{
+	const struct query query = make_query_of_names(options);
+	const struct query_source source = { .profile = input->profile, .symbols = symbols };
+	struct query_result *result = NULL;
+
+	snprintf(ret_error->text, sizeof(ret_error->text), "no samples of process %d%s",
+		 options->pid, selects_names(options) ? " and these names" : "");
+	if (selects_names(options) &&
+	    input_run_query(&source, &query, &result, ret_error) == 0)
+		query_result_free(result);
 }
 
 static int get_input_counters(const struct options *options, struct input_recording *input,
@@ -345,19 +406,21 @@ static int get_input_counters(const struct options *options, struct input_record
 		.pid = options->pid,
 		/* For functions, the samples were already selected by PID. */
 		.pid_given = options->pid && !options->function && !options->binary,
+		.matches = query_name_matches,
 	};
 	struct symbols_cache *symbols = NULL;
+	struct query_error error = { "" };
 	struct profile_counters counters;
 	int r = input_new_symbols(input, &symbols);
 
 	if (r >= 0)
 		r = profile_query_counters(input->profile, symbols, false, VIEW_SPAN_START, 0,
 					   &wanted, &counters);
+	if (r == -ENOENT)
+		explain_no_match(input, symbols, options, &error);
 	symbols_free(symbols);
 	if (r == -ENOENT)
-		return message_fail(STATUS_STATE,
-				    "%s: no function or process of that name has samples",
-				    options->input);
+		return message_fail(STATUS_STATE, "%s: %s", options->input, error.text);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 	*ret_counters = statistics_json(&counters, get_backend_name(input));

@@ -13,6 +13,7 @@
 #include "codec/payload.h"
 #include "profile/profile-query.h"
 #include "profile/profile-read.h"
+#include "query/query-names.h"
 #include "util/time.h"
 
 /* ---- Parts of answers ---------------------------------------------------------- */
@@ -225,9 +226,17 @@ static int read_field(sd_bus_message *m, const char *key, struct profile_query *
 		r = sd_bus_message_read(m, "v", "s", texts[i].to);
 		return r == -ENXIO ? bus_set_invalid_argument(error, "field", key, "a string") : r;
 	}
+	if (!strcmp(key, "globs")) {
+		int globs = 0;
+
+		r = sd_bus_message_read(m, "v", "b", &globs);
+		if (r >= 0)
+			wanted->matches = globs ? query_name_matches : NULL;
+		return r == -ENXIO ? bus_set_invalid_argument(error, "field", key, "a boolean") : r;
+	}
 	if (strcmp(key, "pid") != 0)
-		return bus_set_invalid_argument(error, "field", key,
-						"container, process, pid, function or binary");
+		return bus_set_invalid_argument(
+			error, "field", key, "container, process, pid, function, binary or globs");
 	if (wanted->pid_given)
 		return bus_set_invalid_argument(error, "field", key, "given once");
 	wanted->pid_given = true;

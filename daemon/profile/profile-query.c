@@ -25,9 +25,19 @@ enum view_group profile_query_get_group(const struct profile_query *wanted)
 	return wanted->container ? VIEW_CONTAINER : VIEW_GROUPS;
 }
 
-static bool name_is_wanted(const char *wanted, const char *what)
+static bool name_is_wanted(const struct query_sum *s, const char *wanted, const char *what)
 {
-	return !wanted || !strcmp(wanted, what);
+	if (!wanted || !strcmp(wanted, what))
+		return true;
+	return s->wanted->matches && s->wanted->matches(wanted, what);
+}
+
+static bool binary_is_wanted(const struct query_sum *s, const char *path)
+{
+	const char *wanted = s->wanted->binary, *base = strrchr(path, '/');
+
+	return name_is_wanted(s, wanted, path) ||
+	       (s->wanted->matches && base && base[1] && name_is_wanted(s, wanted, base + 1));
 }
 
 static bool container_has_name(const struct query_sum *s, const struct attribute_container *c,
@@ -37,9 +47,10 @@ static bool container_has_name(const struct query_sum *s, const struct attribute
 	struct view_row row;
 
 	if (*wanted == '/')
-		return c && index && attribute_container_has_path(c, wanted);
+		return c && index &&
+		       (name_is_wanted(s, wanted, c->cgroup) || name_is_wanted(s, wanted, c->path));
 	view_row_set_container(s->profile, &row, index);
-	return !strcmp(wanted, row.container);
+	return name_is_wanted(s, wanted, row.container);
 }
 
 /*
@@ -69,7 +80,7 @@ static bool process_matches(const struct query_sum *s, u32 index)
 	if (!container_matches(s, process ? process->container : ATTRIBUTE_NONE))
 		return false;
 	view_row_set_process(s->profile, &row, index);
-	return name_is_wanted(s->wanted->process, row.process);
+	return name_is_wanted(s, s->wanted->process, row.process);
 }
 
 /*
@@ -91,21 +102,21 @@ static bool cell_matches(const struct query_sum *s, const struct cell_row *cell)
 	if (!container_matches(s, program.container))
 		return false;
 	view_row_set_program(s->profile, &row, cell->program);
-	if (!name_is_wanted(s->wanted->process, row.process))
+	if (!name_is_wanted(s, s->wanted->process, row.process))
 		return false;
 	if (!profile_locate_cell(s->profile, cell, s->live, &place)) {
 		symbols_name_unmapped(cell->offset, s->live, row.function, sizeof(row.function));
-		return name_is_wanted(s->wanted->binary, "") &&
-		       name_is_wanted(s->wanted->function, row.function);
+		return binary_is_wanted(s, "") &&
+		       name_is_wanted(s, s->wanted->function, row.function);
 	}
 	escape_string(row.binary, sizeof(row.binary), place.at.binary);
-	if (!name_is_wanted(s->wanted->binary, row.binary) || !s->wanted->function)
-		return name_is_wanted(s->wanted->binary, row.binary);
+	if (!binary_is_wanted(s, row.binary) || !s->wanted->function)
+		return binary_is_wanted(s, row.binary);
 	if (!symbols_get_function(s->symbols, place.pid, &place.at, s->live, row.function,
 				  sizeof(row.function)) &&
 	    place.hidden)
 		memcpy(row.function, row.binary, sizeof(row.function));
-	return name_is_wanted(s->wanted->function, row.function);
+	return name_is_wanted(s, s->wanted->function, row.function);
 }
 
 static void query_sum_add(struct query_sum *s, const struct profile_counters *f)

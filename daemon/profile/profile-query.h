@@ -14,6 +14,9 @@
  *	which begins with "/"
  * @process, @function, @binary: names to match
  * @pid: process id to match, if @pid_given is true
+ * @matches: callback that returns whether a name matches a pattern, which is @container, @process,
+ *	@function or @binary; NULL: names must be equal. A binary also matches by the last part of its
+ *	path
  * @admits: callback that returns whether the caller may see a container; NULL admits all
  * @ctx: argument of @admits
  */
@@ -24,6 +27,7 @@ struct profile_query {
 	const char *binary;
 	s32 pid;
 	bool pid_given;
+	bool (*matches)(const char *pattern, const char *name);
 	bool (*admits)(void *ctx, const struct attribute_container *container);
 	void *ctx;
 };

@@ -2,7 +2,6 @@
 #include "row-set.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -607,7 +606,7 @@ static char *make_row_key(const struct query_row *row, const struct query *query
 
 static bool matches(const char *glob, const char *text)
 {
-	return !glob || fnmatch(glob, text, 0) == 0;
+	return !glob || query_name_matches(glob, text);
 }
 
 static bool matches_path(const char *glob, const char *path)

@@ -5,6 +5,7 @@
 
 #include "message.h"
 #include "output/query-json.h"
+#include "query/query-names.h"
 
 u32 rows_get_limit(const struct options *options, u32 all)
 {
@@ -24,7 +25,7 @@ void rows_filter(struct view *view, const struct options *options, u32 limit)
 		 */
 		if (options->pid && row->pid != options->pid && options->group == VIEW_PROCESS)
 			continue;
-		if (options->container && strcmp(row->container, options->container) != 0)
+		if (options->container && !query_name_matches(options->container, row->container))
 			continue;
 		if (kept != i)
 			view->rows[kept] = *row;

@@ -5,6 +5,7 @@
 
 #include "lib/bus.h"
 #include "lib/delta.h"
+#include "query/query-names.h"
 
 struct live_level *live_state_get_level(struct live_state *state)
 {
@@ -97,7 +98,8 @@ static bool row_is_in_level(const struct live_level *level, const struct view_ro
 	const struct view_row *names = &level->names;
 
 	return !((fixed & LIVE_PID && row->pid != names->pid) ||
-		 (fixed & LIVE_CONTAINER && strcmp(row->container, names->container)) ||
+		 (fixed & LIVE_CONTAINER &&
+		  !query_name_matches(names->container, row->container)) ||
 		 (fixed & LIVE_PROGRAM && strcmp(row->process, names->process)) ||
 		 (fixed & LIVE_BINARY && strcmp(row->binary, names->binary)) ||
 		 (fixed & LIVE_FUNCTION && strcmp(row->function, names->function)));

@@ -268,6 +268,40 @@ static void test_query_matches_nothing(void **state)
 	assert_true(calls > 0);
 }
 
+static bool matches_first_letter(const char *pattern, const char *name)
+{
+	return *pattern == *name;
+}
+
+/* Check that names match by the callback of a query, and that a binary matches by its last part. */
+static void test_names_match_patterns(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile_query exact[] = { { .container = "web" },
+					       { .container = "/lxc/web" },
+					       { .binary = "/lib/shared" } };
+	const struct profile_query patterns[] = {
+		{ .container = "w?", .matches = matches_first_letter },
+		{ .container = "web", .matches = matches_first_letter },
+		{ .binary = "s?", .matches = matches_first_letter },
+	};
+	struct profile_counters counters;
+
+	assert_int_equal(sum_counters(f, &patterns[0]).samples,
+			 sum_counters(f, &exact[0]).samples);
+	assert_int_equal(sum_counters(f, &patterns[1]).samples,
+			 sum_counters(f, &exact[1]).samples);
+	assert_int_equal(sum_counters(f, &patterns[2]).samples,
+			 sum_counters(f, &exact[2]).samples);
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		struct profile_query wanted = patterns[i];
+
+		wanted.matches = NULL;
+		test_row("%zu", i);
+		assert_row((sum_query(f, VIEW_SPAN_START, &wanted, &counters) == 0) == (i == 1));
+	}
+}
+
 /* A period includes only the time that is stored. */
 static void test_period_has_stored_time(void **state)
 {
@@ -306,6 +340,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_all_fields_select_one_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_some_fields_select_sum, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_query_matches_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names_match_patterns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_period_has_stored_time, setup, teardown),
 	};
 
