@@ -192,8 +192,10 @@ static int bus_connect_if_needed(struct bus_connection *bus)
 		bus->bus = sd_bus_unref(bus->bus);
 		return bus_report_error(
 			bus, r == -EACCES || r == -EPERM ? STATUS_NO_RIGHT : STATUS_NO_BUS,
-			"cannot reach %s: %s", bus_address ? bus_address : "the system bus",
-			strerror(-r));
+			"cannot reach %s: %s%s", bus_address ? bus_address : "the system bus",
+			strerror(-r),
+			bus_address ? "" :
+				      "; \"systemctl start dbus speprofd\" starts it and the daemon");
 	}
 	/*
 	 * The daemon replies from memory, which may take seconds on a busy machine. After 20 s it

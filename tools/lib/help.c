@@ -2,6 +2,7 @@
 #include "help.h"
 
 #include "text.h"
+#include "view/view.h"
 
 /**
  * struct option_help - an option
@@ -31,10 +32,9 @@ static const struct option_help options[] = {
 	{ NULL, "-G", "-G, --group KEYS",
 	  "what a row is: keys with commas between them, of container, program, binary, build_id, "
 	  "function, line, instruction, mode, op, event, level; of a recording also comm, pid, "
-	  "cpu, type, field. Alone: function (the default), line, program, process. With --last "
-	  "not op, event "
-	  "and level" },
-	{ "top", "-G", "-G, --group GROUP", "what a row is: function, line, process or container" },
+	  "cpu, node, type, field. Alone: function (the default), line, program, process. With "
+	  "--last not op, event and level" },
+	{ "top", "-G", "-G, --group GROUP", "what a row is: " VIEW_GROUP_LIST },
 	{ NULL, "--srcline", "--srcline", "the same as -G line" },
 	{ NULL, "-s", "-s, --sort MEASURE",
 	  "sort by operations (the default), samples, latency, mean, p50, p99, dram, remote, "

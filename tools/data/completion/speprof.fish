@@ -80,7 +80,13 @@ function __speprof_values
 				string split ' ' -- 'speprof perf'
 			end
 		case --last
-			string split ' ' -- '10s 1m 10m start'
+			if contains (__speprof_verb) report diff save export
+				string split ' ' -- '10s 1m 10m start 1h 12h 1d 7d'
+			else if test (__speprof_verb) = timeline
+				string split ' ' -- '10m 1h 12h 1d 7d'
+			else
+				string split ' ' -- '10s 1m 10m start'
+			end
 		case -c --container
 			__speprof_containers
 		case --session
