@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/bus-json.h"
+#include "lib/live-session.h"
 #include "lib/message.h"
 #include "lib/statistics-text.h"
 #include "lib/text.h"
@@ -82,6 +83,7 @@ static int query_and_print_containers(struct bus_connection *bus, const char *so
 				       json_object_get(json_object_array_get_idx(answer, 1)));
 		json_print_and_free(object);
 	} else {
+		live_session_print_limits(bus);
 		print_list(json_object_array_get_idx(answer, 1), total);
 	}
 	json_object_put(answer);
@@ -113,6 +115,7 @@ static int print_container(struct bus_connection *bus, const char *name, bool js
 		json_object_object_add(object, "container", json_object_get(one));
 		json_print_and_free(object);
 	} else {
+		live_session_print_limits(bus);
 		print_container_text(one);
 	}
 	json_object_put(answer);

@@ -11,6 +11,7 @@
 #include "html-report.h"
 #include "html/page-data.h"
 #include "lib/diff-words.h"
+#include "lib/format.h"
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/output.h"
@@ -159,12 +160,16 @@ static void print_side(const struct diff_comparison *c, enum diff_side side)
 	static const char *const names[DIFF_SIDES] = { "before", "after" };
 	const struct diff_recording *s = &c->side[side];
 	char samples[TEXT_NUMBER_SIZE], effective[TEXT_NUMBER_SIZE], name[TABLE_CELL_SIZE];
+	struct view_format format = { .colour = term_uses_colour() };
+	size_t height;
 
 	profile_rows_format_name(&s->loaded, &s->options, name, sizeof(name));
 	printf("%-6s  %s: %s samples, effectively %s%s\n", names[side], name,
 	       text_format_count(samples, diff_get_total(c->diff, side)->counts.samples),
 	       text_format_count(effective, diff_get_total(c->diff, side)->effective),
 	       s->loaded.header.backend == BACKEND_EMULATED ? ", modelled by an EMULATED SPU" : "");
+	term_get_size(&format.width, &height);
+	format_print_limits(stdout, &s->loaded.header, &format);
 }
 
 /* Return whether a side of a row has a value: it has none if it has no samples of that kind. */

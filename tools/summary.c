@@ -9,13 +9,11 @@
 
 #include "lib/bus-json.h"
 #include "lib/bus-message.h"
-#include "lib/format.h"
 #include "lib/input.h"
 #include "lib/live-session.h"
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/statistics-text.h"
-#include "lib/terminal.h"
 #include "lib/text.h"
 #include "output/profile-json.h"
 #include "profile/profile-query.h"
@@ -250,23 +248,6 @@ static int get_recording_summary(const struct options *options, char **ret_text)
 	return status;
 }
 
-/* Print which CPUs sample less often, unless the user may not read the profile's header. */
-static void print_held_cpus(struct bus_connection *bus, const struct options *options)
-{
-	struct view_format format = { .colour = term_uses_colour() };
-	struct view view;
-	size_t height;
-
-	if (options->json)
-		return;
-	bus_set_quiet(bus);
-	if (bus_get_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
-		return;
-	term_get_size(&format.width, &height);
-	format_print_held_cpus(stdout, &view.header, &format);
-	view_clear(&view);
-}
-
 static int get_daemon_summary(const struct options *options, char **ret_text)
 {
 	struct bus_connection *bus;
@@ -277,8 +258,8 @@ static int get_daemon_summary(const struct options *options, char **ret_text)
 	status = live_session_choose("summary", bus, options, true);
 	if (!status)
 		status = bus_get_summary(bus, ret_text);
-	if (!status)
-		print_held_cpus(bus, options);
+	if (!status && !options->json)
+		live_session_print_limits(bus);
 	bus_free(bus);
 	return status;
 }
@@ -373,8 +354,8 @@ static int query_daemon_counters(const struct options *options, json_object **re
 		status = call_for_counters(bus, options, m, &answer);
 	if (!status)
 		*ret_counters = json_object_get(json_object_array_get_idx(answer, 0));
-	if (!status)
-		print_held_cpus(bus, options);
+	if (!status && !options->json)
+		live_session_print_limits(bus);
 	json_object_put(answer);
 	sd_bus_message_unref(m);
 	bus_free(bus);

@@ -167,6 +167,10 @@ static void header_set_mode(const struct fake *fake, struct view_header *h)
 		h->evicted = 1600;
 		h->running = false;
 	}
+	if (mode_is(fake, "evicting")) {
+		h->evicted = 1600;
+		h->memory_budget = 64 << 20;
+	}
 	if (mode_is(fake, "held")) {
 		h->cpus_held = 12;
 		h->interval_longest_ns = 4000000;
@@ -380,6 +384,7 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 struct fake_query {
 	const char *container;
 	const char *function;
+	const char *group;
 	const char *sort;
 	u32 limit;
 };
@@ -399,6 +404,8 @@ static int read_query(sd_bus_message *m, struct fake_query *query)
 			query->container = text;
 		if (r >= 0 && !strcmp(key, "Function"))
 			query->function = text;
+		if (r >= 0 && !strcmp(key, "Group"))
+			query->group = text;
 		if (r >= 0 && !strcmp(key, "Sort"))
 			query->sort = text;
 		if (r >= 0)
@@ -422,7 +429,24 @@ static json_object *make_function_json(const struct view_row *row, const struct 
 			       json_object_new_double((double)value / (double)whole));
 	json_object_object_add(json, "value", json_object_new_double((double)value));
 	view_add_measures_json(json, row);
+	/* The rows have only sums, as those of a period, and neither lines nor operations. */
+	json_object_object_add(json, "loads", NULL);
+	json_object_object_add(json, "file", NULL);
+	json_object_object_add(json, "line", NULL);
+	json_object_object_add(json, "op", NULL);
 	return json;
+}
+
+static json_object *make_keys_json(const char *group)
+{
+	json_object *keys = json_object_new_array();
+	struct query query = { .groups = 0 };
+	struct query_error error;
+
+	query_parse_group(group, &query, &error);
+	for (u32 i = 0; i < query.groups; i++)
+		json_object_array_add(keys, json_object_new_string(query_key_name(query.group[i])));
+	return keys;
 }
 
 /* Return the rows of the functions. Of the options, only container and limit select rows. */
@@ -443,6 +467,7 @@ static json_object *query_json(const struct view_header *h, const struct fake_qu
 		rest -= json_object_get_double(json_object_object_get(one, "share"));
 		json_object_array_add(rows, one);
 	}
+	json_object_object_add(json, "keys", make_keys_json(query->group));
 	json_object_object_add(json, "rows", rows);
 	json_object_object_add(other, "share", json_object_new_double(rest > 1e-9 ? rest : 0));
 	json_object_object_add(json, "other", other);
@@ -486,7 +511,7 @@ static int reply_rows_of_file(sd_bus_message *m, const char *function, sd_bus_er
 
 static int query_fake(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	struct fake_query query = { .sort = "operations" };
+	struct fake_query query = { .sort = "operations", .group = "" };
 	struct view_header h = header;
 	struct fake *fake = userdata;
 	json_object *json;
@@ -509,6 +534,22 @@ static int query_fake(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	r = reply_query(m, &h, json);
 	json_object_put(json);
 	return r;
+}
+
+static int get_containers(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	(void)userdata;
+	(void)error;
+	return sd_bus_reply_method_return(m, "taa{sv}", (uint64_t)1, 1, 2, "name", "s", "web",
+					  "samples", "t", (uint64_t)5);
+}
+
+static int get_container(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	(void)userdata;
+	(void)error;
+	return sd_bus_reply_method_return(m, "a{sv}", 2, "name", "s", "web", "samples", "t",
+					  (uint64_t)5);
 }
 
 static int dump_summary(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -662,6 +703,8 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD("GetView", "ssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Query", "a{sv}", "a{sv}h", query_fake, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("DumpSummary", NULL, "h", dump_summary, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("GetContainers", "suu", "taa{sv}", get_containers, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("GetContainer", "s", "a{sv}", get_container, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,
 };
 

@@ -221,6 +221,8 @@ test("a ledger that is not known is not 0", () => {
 	unknown.totals.lost_bytes = null;
 	const texts = heading.ledgerItems(unknown).map(item => item.text);
 	assert.deepEqual(texts, ["10", "not known", "not known", "0 B", "not known", "10.0 %"]);
+	const held = heading.ledgerItems(header({ cpus_held: 12, interval_ns: 1e6, interval_longest_ns: 4e6 })).at(-1);
+	assert.deepEqual([held.label, held.text, held.note], ["interval", "up to 4.00 ms", "12 CPUs sample less often"]);
 	unknown.source = "saved";
 	assert.equal(heading.ledgerItems(unknown)[3].text, "not known");
 });

@@ -132,6 +132,17 @@ static void header_print_share(struct text_flow *flow, const char *what, u64 par
 	flow_print_item(flow, TERM_PLAIN, text);
 }
 
+/* Print the share of the samples of evicted locations, if there are any. */
+static void header_print_evicted(struct text_flow *flow, const struct view_header *header)
+{
+	unsigned int unit = view_get_share_unit(header);
+
+	if (header->evicted)
+		header_print_share(flow, "evicted",
+				   unit < UNITS ? header->evicted_weight : header->evicted,
+				   view_get_share_denominator(header, unit));
+}
+
 /*
  * Print the samples without a process, and those of evicted locations; by weight if all weights
  * have one unit.
@@ -144,9 +155,7 @@ static void header_print_unnamed_shares(struct text_flow *flow, const struct vie
 	header_print_share(flow, "unattributed",
 			   unit < UNITS ? header->unattributed_weight : header->unattributed,
 			   whole);
-	if (header->evicted)
-		header_print_share(flow, "evicted",
-				   unit < UNITS ? header->evicted_weight : header->evicted, whole);
+	header_print_evicted(flow, header);
 	if (unit == UNITS && (header->weight[UNIT_MICRO_OPS] || header->weight[UNIT_INSTRUCTIONS]))
 		flow_print_item(flow, TERM_WARN,
 				"shares count samples: their weights have different units");
@@ -414,6 +423,19 @@ void format_print_held_cpus(FILE *out, const struct view_header *header,
 {
 	struct text_flow flow = { .out = out, .format = format };
 
+	header_print_held_cpus(&flow, header);
+}
+
+void format_print_limits(FILE *out, const struct view_header *header,
+			 const struct view_format *format)
+{
+	struct text_flow flow = { .out = out, .format = format };
+
+	if (header->evicted) {
+		header_print_evicted(&flow, header);
+		flow_end_line(&flow);
+	}
+	header_print_budget_advice(&flow, header);
 	header_print_held_cpus(&flow, header);
 }
 

@@ -97,6 +97,13 @@ void format_print_held_cpus(FILE *out, const struct view_header *header,
 			    const struct view_format *format);
 
 /**
+ * format_print_limits() - print what the daemon's limits took from a view: the share of evicted
+ * samples and a larger MemoryBudget=, and the CPUs that sample less often; nothing if there are none
+ */
+void format_print_limits(FILE *out, const struct view_header *header,
+			 const struct view_format *format);
+
+/**
  * format_fill_table() - fill a table with all rows of @view
  * @table: an empty table; the caller frees it by table_deinit()
  *

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "bus-message.h"
+#include "format.h"
 #include "message.h"
+#include "terminal.h"
 
 /* Maximum bytes of the name of a session, including the NUL; the daemon has the same limit. */
 #define SESSION_NAME_SIZE 64
@@ -95,4 +97,18 @@ int live_session_choose(const char *verb, struct bus_connection *bus, const stru
 	if (status || options->session)
 		return status ? status : bus_use_session(bus, options->session);
 	return options->filter ? session_create_for_filter(bus, options, wait) : STATUS_OK;
+}
+
+void live_session_print_limits(struct bus_connection *bus)
+{
+	struct view_format format = { .colour = term_uses_colour() };
+	struct view view;
+	size_t height;
+
+	bus_set_quiet(bus);
+	if (bus_get_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
+		return;
+	term_get_size(&format.width, &height);
+	format_print_limits(stdout, &view.header, &format);
+	view_clear(&view);
 }

@@ -23,4 +23,13 @@
 int live_session_choose(const char *verb, struct bus_connection *bus, const struct options *options,
 			bool wait);
 
+/**
+ * live_session_print_limits() - print to standard output what format_print_limits() prints, for the
+ * session of a connection
+ * @bus: a connection; its later errors are not printed
+ *
+ * Print nothing if the user may not read the header of the session.
+ */
+void live_session_print_limits(struct bus_connection *bus);
+
 #endif

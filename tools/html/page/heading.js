@@ -34,6 +34,8 @@ export function ledgerItems(header) {
 	];
 	if (totals.evicted)
 		items.push({ label: "evicted", text: part("evicted"), note: "from full tables" });
+	if (header.cpus_held)
+		items.push({ label: "interval", text: `up to ${(header.interval_longest_ns / 1e6).toFixed(2)} ms`, note: `${formatCount(header.cpus_held)} CPUs sample less often` });
 	if (totals.filtered)
 		items.push({ label: "filtered", text: formatCount(totals.filtered), note: "samples left out" });
 	if (totals.truncated_windows || totals.windows_with_gaps)
