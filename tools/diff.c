@@ -42,6 +42,7 @@ struct diff_recording {
  * struct diff_comparison - two profiles
  * @options: the options that apply to the output: those of the first side
  * @query: the keys of the rows that are shown
+ * @containers_differ: no container is on both sides, so rows match without their containers
  * @row: memory for a row
  */
 struct diff_comparison {
@@ -49,6 +50,7 @@ struct diff_comparison {
 	struct query query;
 	struct diff_recording side[DIFF_SIDES];
 	struct diff *diff;
+	bool containers_differ;
 	struct query_row *row;
 };
 
@@ -127,12 +129,19 @@ static int add_side_rows(struct diff_comparison *c, enum diff_side side)
 	return r;
 }
 
+/* Remove the container, which is the first key. */
+static void remove_container_key(struct query *query)
+{
+	query->groups--;
+	memmove(query->group, query->group + 1, query->groups * sizeof(query->group[0]));
+}
+
 /* Loads are in separate rows, because only their latencies are compared in words. */
 static int load_side(struct diff_comparison *c, enum diff_side side)
 {
 	struct diff_recording *s = &c->side[side];
 	struct query query = s->options.query;
-	int status, r;
+	int status;
 
 	query.limit = 0;
 	status = profile_rows_load("diff", &s->options, &query, true, &s->loaded);
@@ -141,8 +150,45 @@ static int load_side(struct diff_comparison *c, enum diff_side side)
 	if (!s->loaded.rows.count)
 		return message_fail(STATUS_STATE, "diff: %s has no samples that match",
 				    s->options.input ? s->options.input : "the daemon's profile");
-	r = add_side_rows(c, side);
-	return r < 0 ? message_fail(STATUS_FAILED, "diff: %s", strerror(-r)) : status;
+	return status;
+}
+
+static void get_side_row(struct diff_comparison *c, enum diff_side side, u32 index)
+{
+	const struct query_rows *rows = &c->side[side].loaded.rows;
+
+	rows->row(rows->ctx, index, c->row);
+}
+
+/* Return whether a container has rows on both sides. */
+static bool has_common_container(struct diff_comparison *c)
+{
+	json_object *names = json_object_new_object();
+	bool found = false;
+
+	for (u32 i = 0; i < c->side[DIFF_BEFORE].loaded.rows.count; i++) {
+		get_side_row(c, DIFF_BEFORE, i);
+		json_object_object_add(names, c->row->container, NULL);
+	}
+	for (u32 i = 0; i < c->side[DIFF_AFTER].loaded.rows.count && !found; i++) {
+		get_side_row(c, DIFF_AFTER, i);
+		found = json_object_object_get_ex(names, c->row->container, NULL);
+	}
+	json_object_put(names);
+	return found;
+}
+
+/*
+ * A deployment gives pods new names, so that no row would match. Match the rows without their
+ * containers then, unless -G names the keys.
+ */
+static void match_without_containers(struct diff_comparison *c)
+{
+	if (c->options->group_text || !query_groups_by(&c->query, QUERY_CONTAINER) ||
+	    has_common_container(c))
+		return;
+	remove_container_key(&c->query);
+	c->containers_differ = true;
 }
 
 /* Get the names of a row from a side that has the row. */
@@ -267,6 +313,9 @@ static void print_text(const struct diff_comparison *c, struct diff_words *words
 		printf("%s\n", words->line[i]);
 	print_side(c, DIFF_BEFORE);
 	print_side(c, DIFF_AFTER);
+	if (c->containers_differ)
+		puts("No container is on both sides: rows match without their containers; -G "
+		     "container,program,function shows them");
 	print_rows(c);
 	printf("* exceeds chance: of the marked differences, at most %.0f %% are expected to be "
 	       "false "
@@ -487,7 +536,12 @@ static int comparison_run(struct diff_comparison *c)
 		else if (status)
 			return status;
 	}
-	r = diff_finish(c->diff);
+	match_without_containers(c);
+	r = add_side_rows(c, DIFF_BEFORE);
+	if (r == 0)
+		r = add_side_rows(c, DIFF_AFTER);
+	if (r == 0)
+		r = diff_finish(c->diff);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "diff: %s", strerror(-r));
 	status = comparison_print(c);
@@ -529,9 +583,7 @@ static void drop_container(struct diff_comparison *c)
 
 	if (before->group_text || !strcmp(a, b))
 		return;
-	for (u32 i = 0; i + 1 < query->groups; i++)
-		query->group[i] = query->group[i + 1];
-	query->groups--;
+	remove_container_key(query);
 }
 
 /* Parse "BEFORE -- AFTER": each side has options and at most one file of its own. */
