@@ -331,24 +331,26 @@ static int collect_into_minute(struct minute_collection *c, const struct session
 	return r;
 }
 
-static int collection_begin(struct worker_state *state, struct minute_collection *ret)
+static int collection_begin(struct worker_state *state, bool last, struct minute_collection *ret)
 {
 	struct session *machine = worker_find_session(state, NULL);
+	u64 now = machine->running ? time_now_ns() : 0;
 
 	*ret = (struct minute_collection){ .state = state, .profile = machine->profile };
 	worker_drain_session(state, machine);
-	ret->log = profile_get_minute_log(machine->profile, machine->running ? time_now_ns() : 0);
+	ret->log = last ? profile_get_last_minute_log(machine->profile, now) :
+			  profile_get_minute_log(machine->profile, now);
 	if (!ret->log)
 		return -EOPNOTSUPP;
 	profile_get_cells(machine->profile, &ret->cells);
 	return 0;
 }
 
-int history_collect_minute(struct worker_state *state, void *arg)
+static int collect_minute(struct worker_state *state, bool last, struct minute_counters *ret)
 {
 	struct minute_counters minute = { 0 };
 	struct minute_collection c;
-	int r = collection_begin(state, &c);
+	int r = collection_begin(state, last, &c);
 
 	if (r < 0)
 		return r;
@@ -360,15 +362,25 @@ int history_collect_minute(struct worker_state *state, void *arg)
 		minute_deinit(&minute);
 		return r;
 	}
-	*(struct minute_counters *)arg = minute;
+	*ret = minute;
 	return 0;
+}
+
+int history_collect_minute(struct worker_state *state, void *arg)
+{
+	return collect_minute(state, false, arg);
+}
+
+int history_collect_last_minute(struct worker_state *state, void *arg)
+{
+	return collect_minute(state, true, arg);
 }
 
 int history_request_names(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	struct minute_collection c;
 	struct collected_line line;
-	int r = collection_begin(state, &c);
+	int r = collection_begin(state, false, &c);
 
 	if (r < 0)
 		return r;

@@ -22,6 +22,12 @@
 int history_collect_minute(struct worker_state *state, void *arg);
 
 /**
+ * history_collect_last_minute() - like history_collect_minute(), with the samples of the last two
+ * seconds, which otherwise count in the next minute
+ */
+int history_collect_last_minute(struct worker_state *state, void *arg);
+
+/**
  * history_request_names() - request the names that history_collect_minute() needs
  * @state: state of the worker
  * @arg: unused

@@ -150,9 +150,12 @@ static void minute_set_times(struct history_writer *w, struct minute_counters *m
 	memcpy(minute->boot_id, w->boot_id, sizeof(minute->boot_id));
 }
 
-static int collect_minute(struct history_writer *w, struct minute_counters *minute)
+/* Collect a minute by @collect, which is history_collect_minute() or history_collect_last_minute(). */
+static int collect_minute(struct history_writer *w,
+			  int (*collect)(struct worker_state *state, void *arg),
+			  struct minute_counters *minute)
 {
-	int r = worker_call_readonly(w->worker, history_collect_minute, minute);
+	int r = worker_call_readonly(w->worker, collect, minute);
 
 	minute_set_times(w, minute);
 	return r;
@@ -254,7 +257,7 @@ static u64 do_due_work(struct history_writer *w, struct history_request *request
 	if (request)
 		run_request(w, request);
 	if (now >= w->due_ns) {
-		write_minute(w, &minute, collect_minute(w, &minute));
+		write_minute(w, &minute, collect_minute(w, history_collect_minute, &minute));
 		plan_minute(w);
 	} else if (!w->named && now + REQUEST_NAMES_BEFORE_NS >= w->due_ns) {
 		worker_call_readonly(w->worker, history_request_names, NULL);
@@ -304,7 +307,7 @@ static void *writer_main(void *arg)
 			wait_until(w, until);
 	}
 	pthread_mutex_unlock(&w->lock);
-	r = collect_minute(w, &minute);
+	r = collect_minute(w, history_collect_last_minute, &minute);
 	pthread_mutex_lock(&w->lock);
 	w->stopped = true;
 	pthread_cond_broadcast(&w->wake);

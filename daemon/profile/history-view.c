@@ -259,6 +259,15 @@ const struct minute_log *profile_get_minute_log(struct profile *profile, u64 now
 	return profile->history.minute;
 }
 
+const struct minute_log *profile_get_last_minute_log(struct profile *profile, u64 now_ns)
+{
+	struct recent_history *history = &profile->history;
+
+	if (profile_get_minute_log(profile, now_ns) && history->begun)
+		profile_close_slot(profile, history->start_ns + HISTORY_SLOT_NS);
+	return history->minute;
+}
+
 void profile_clear_minute_log(struct profile *profile)
 {
 	minute_log_clear(profile->history.minute);

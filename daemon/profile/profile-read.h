@@ -101,6 +101,17 @@ int profile_enable_minute_log(struct profile *profile);
  */
 const struct minute_log *profile_get_minute_log(struct profile *profile, u64 now_ns);
 
+/**
+ * profile_get_last_minute_log() - return the counters since profile_clear_minute_log(), with the
+ * samples of the last HISTORY_SLOT_NS
+ * @now_ns: as for profile_get_minute_log()
+ *
+ * The open slot ends early. Call it when no further minute follows.
+ *
+ * Return: as profile_get_minute_log().
+ */
+const struct minute_log *profile_get_last_minute_log(struct profile *profile, u64 now_ns);
+
 /** profile_clear_minute_log() - start the next minute */
 void profile_clear_minute_log(struct profile *profile);
 
